@@ -1,0 +1,64 @@
+// All that the rest of the program sees of instruction sets: one table of kernels per target.
+#pragma once
+
+#include "kernels/attend.h"
+#include "kernels/elementwise.h"
+#include "kernels/gather.h"
+#include "kernels/norm.h"
+#include "kernels/rope.h"
+#include "kernels/softmax.h"
+
+namespace hearth::kernels {
+
+// Members in the order of the header files. A kernel is stateless and may run on any thread.
+struct KernelTable {
+  const char* target;
+
+  // attend.h
+  AttendFn* attend;
+  AttendRangeFn* attend_range;
+  AttendMergeFn* attend_merge;
+  AppendKvFn* append_kv;
+  // elementwise.h
+  UnaryFn* exp;
+  UnaryFn* sigmoid;
+  UnaryFn* tanh;
+  UnaryFn* silu;
+  UnaryFn* gelu_tanh;
+  UnaryFn* gelu_erf;
+  BinaryFn* add;
+  BinaryFn* mul;
+  BinaryFn* swiglu;
+  BinaryFn* geglu;
+  // gather.h
+  GatherRowsFn* gather_rows;
+  // norm.h
+  RmsNormFn* rms_norm;
+  LayerNormFn* layer_norm;
+  // rope.h
+  RopeTableFn* rope_table;
+  RopeFn* rope;
+  // softmax.h
+  SoftmaxFn* softmax;
+  LogSumExpFn* logsumexp;
+  ArgmaxFn* argmax;
+};
+
+// The best table for this processor, chosen on first use and then fixed for the life of the process.
+// HEARTH_TARGET=portable|avx2|... forces one; forcing one that the build or the processor lacks throws
+// kUnsupported, so that a forced run never measures something else.
+const KernelTable& table();
+
+// Every table that this processor can run, best first; the portable one is last. For tests and benches.
+struct RunnableTables {
+  const KernelTable* tables[4];
+  int count;
+};
+RunnableTables runnable_tables();
+
+extern const KernelTable kPortable;
+#if defined(__x86_64__)
+extern const KernelTable kAvx2;
+#endif
+
+}  // namespace hearth::kernels
