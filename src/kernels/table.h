@@ -1,7 +1,11 @@
 // All that the rest of the program sees of instruction sets: one table of kernels per target.
 #pragma once
 
+#include "kernels/activations.h"
+#include "kernels/affine_fast.h"
+#include "kernels/affine_linear.h"
 #include "kernels/attend.h"
+#include "kernels/dense_linear.h"
 #include "kernels/elementwise.h"
 #include "kernels/gather.h"
 #include "kernels/norm.h"
@@ -14,11 +18,22 @@ namespace hearth::kernels {
 struct KernelTable {
   const char* target;
 
+  // activations.h
+  QuantizeActivationsFn* quantize_activations;
+  // affine_fast.h
+  AffineLinearFastFn* affine_linear_fast;
+  // affine_linear.h
+  AffineLinearExactFn* affine_linear_exact;
+  AffineLinearDxFn* affine_linear_dx;
+  AffineDequantizeFn* affine_dequantize;
   // attend.h
   AttendFn* attend;
   AttendRangeFn* attend_range;
   AttendMergeFn* attend_merge;
   AppendKvFn* append_kv;
+  // dense_linear.h
+  DenseLinearFn* dense_linear;
+  DenseLinearDxFn* dense_linear_dx;
   // elementwise.h
   UnaryFn* exp;
   UnaryFn* sigmoid;

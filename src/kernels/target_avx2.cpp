@@ -7,6 +7,7 @@ namespace {
 
 // clang-format off: the order matters, each file uses the ones before it
 #include "kernels/vec_avx2.inc"
+#include "kernels/codes_avx2.inc"
 #include "kernels/wide_pair.inc"
 #include "kernels/wide.inc"
 #include "kernels/functions.inc"
@@ -23,16 +24,27 @@ constexpr int wides_for_rows(int rows) { return rows <= 1 ? 4 : rows <= 3 ? 2 : 
 #include "kernels/norm.inc"
 #include "kernels/rope.inc"
 #include "kernels/softmax.inc"
+#include "kernels/linear_rows.inc"
+#include "kernels/linear.inc"
+#include "kernels/linear_dx.inc"
+#include "kernels/affine_fast_plain.inc"
 // clang-format on
 
 }  // namespace
 
 const KernelTable kAvx2 = {
     .target = "avx2",
+    .quantize_activations = quantize_activations,
+    .affine_linear_fast = affine_linear_fast,
+    .affine_linear_exact = affine_linear_exact,
+    .affine_linear_dx = affine_linear_dx,
+    .affine_dequantize = affine_dequantize,
     .attend = attend,
     .attend_range = attend_range,
     .attend_merge = attend_merge,
     .append_kv = append_kv,
+    .dense_linear = dense_linear,
+    .dense_linear_dx = dense_linear_dx,
     .exp = unary_exp,
     .sigmoid = unary_sigmoid,
     .tanh = unary_tanh,

@@ -7,6 +7,7 @@ namespace {
 
 // clang-format off: the order matters, each file uses the ones before it
 #include "kernels/vec_portable.inc"
+#include "kernels/codes_portable.inc"
 #include "kernels/wide_pair.inc"
 #include "kernels/wide.inc"
 #include "kernels/functions.inc"
@@ -22,16 +23,27 @@ constexpr int wides_for_rows(int) { return 1; }
 #include "kernels/norm.inc"
 #include "kernels/rope.inc"
 #include "kernels/softmax.inc"
+#include "kernels/linear_rows.inc"
+#include "kernels/linear.inc"
+#include "kernels/linear_dx.inc"
+#include "kernels/affine_fast_plain.inc"
 // clang-format on
 
 }  // namespace
 
 const KernelTable kPortable = {
     .target = "portable",
+    .quantize_activations = quantize_activations,
+    .affine_linear_fast = affine_linear_fast,
+    .affine_linear_exact = affine_linear_exact,
+    .affine_linear_dx = affine_linear_dx,
+    .affine_dequantize = affine_dequantize,
     .attend = attend,
     .attend_range = attend_range,
     .attend_merge = attend_merge,
     .append_kv = append_kv,
+    .dense_linear = dense_linear,
+    .dense_linear_dx = dense_linear_dx,
     .exp = unary_exp,
     .sigmoid = unary_sigmoid,
     .tanh = unary_tanh,
