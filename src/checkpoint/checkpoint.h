@@ -120,7 +120,7 @@ class Checkpoint {
  private:
   struct State;
   explicit Checkpoint(std::unique_ptr<State> state);
-  Tensor take(std::string_view tensor_name, std::span<const int64_t> shape, DType placeholder);
+  Weight affine_weight(std::string_view path, int64_t out, int64_t in, codec::AffineFormat format);
 
   std::unique_ptr<State> state_;
 };

@@ -18,7 +18,7 @@ namespace hearth {
 
 struct MakeCheckpointOptions {
   DType dtype = DType::kBF16;  // of dense tensors and of scales: kF32, kBF16 or kF16
-  std::optional<AffineFormat>
+  std::optional<codec::AffineFormat>
       affine;  // quantizes every weight whose row is a multiple of the group
   uint64_t seed = 0;
   int64_t shards = 1;  // files of about equal size

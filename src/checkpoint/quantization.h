@@ -58,6 +58,6 @@ class QuantizationConfig {
 // The affine format of a module, checked: bits 2, 3, 4, 5, 6 or 8 and group 32, 64 or 128. Throws
 // kUnsupported for the microscaled modes (not supported yet), kCorruptData for impossible numbers;
 // both name the path.
-AffineFormat affine_format(const ModuleQuantization& q, std::string_view path);
+codec::AffineFormat affine_format(const ModuleQuantization& q, std::string_view path);
 
 }  // namespace hearth

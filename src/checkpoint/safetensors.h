@@ -2,6 +2,7 @@
 // Layout: 8 bytes little-endian header length, JSON header, raw little-endian row-major data.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -99,8 +100,11 @@ class SafetensorsWriter {
   int64_t file_bytes() const { return file_bytes_; }
 
  private:
-  struct Entry;
-  const Entry& entry(std::string_view name) const;
+  struct Entry {
+    TensorSpec spec;
+    int64_t begin_bytes = 0;  // in the data section
+    int64_t size_bytes = 0;
+  };
   void place(int64_t offset, std::span<const std::byte> bytes);
 
   std::filesystem::path path_;
@@ -109,7 +113,7 @@ class SafetensorsWriter {
   std::vector<Entry> entries_;  // sorted by name
   int64_t data_begin_ = 0;
   int64_t file_bytes_ = 0;
-  int64_t written_bytes_ = 0;  // atomically
+  std::atomic<int64_t> written_bytes_ = 0;
 };
 
 }  // namespace hearth
