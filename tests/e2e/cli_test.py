@@ -63,8 +63,8 @@ class Generate(CliTest):
         result = self.check_ok(hearth("generate", "Once upon a time", "--temp", "0", "--max-tokens", "8", "--json"))
         answer = json.loads(result.out)
         case = STORY_GOLDEN["cases"][0]
-        self.assertEqual(answer["completion_tokens"], 8)
-        self.assertEqual(answer["prompt_tokens"], len(case["ids"]))
+        self.assertEqual(answer["usage"], {"prompt_tokens": len(case["ids"]), "completion_tokens": 8})
+        self.assertEqual(answer["tokens"], case["greedy_ids"][:8])
         self.assertEqual(answer["finish_reason"], "length")
         self.assertTrue(case["greedy_text"].startswith("Once upon a time" + answer["text"]), answer["text"])
 
@@ -128,7 +128,7 @@ class Tokenize(CliTest):
     def test_ids_are_the_recorded_ones(self):
         for case in STORY_GOLDEN["cases"]:
             with self.subTest(prompt=case["prompt"]):
-                result = self.check_ok(hearth("tokenize", "--model", "starter-stories", "--json", "--prompt", case["prompt"]))
+                result = self.check_ok(hearth("tokenize", case["prompt"], "--model", "starter-stories", "--json"))
                 self.assertEqual(json.loads(result.out)["ids"], case["ids"])
 
 
@@ -179,7 +179,7 @@ class BenchAndMakeCheckpoint(CliTest):
     def make(self, config, *flags):
         path = self.folder / "config.json"
         path.write_text(json.dumps(config))
-        return hearth("make-checkpoint", path, self.folder / "made", *flags)
+        return hearth("make-checkpoint", "--config", path, self.folder / "made", *flags)
 
     CONFIG = json.loads((GOLDEN / "models/q-llama-affine-b4-g64/config.json").read_text())
 

@@ -100,8 +100,10 @@ class CliTest(unittest.TestCase):
         """One message on stderr that holds all the words; nothing on stdout."""
         self.assertEqual(result.code, code, str(result))
         self.assertEqual(result.out, "", str(result))
-        messages = [line for line in result.err.splitlines() if line.startswith("hearth: error: ")]
+        messages = [line for line in result.err.splitlines()
+                    if line.startswith("hearth: ") and not line.startswith("hearth: model ")]
         self.assertEqual(len(messages), 1, f"one message expected\n{result}")
+        self.assertNotIn("internal", messages[0])
         for word in words:
             self.assertIn(word.lower(), result.err.lower(), str(result))
         return result
