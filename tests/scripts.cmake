@@ -16,3 +16,5 @@ if(TARGET hearth)
   hearth_script_test(e2e_cli tests/e2e/cli_test.py)
   hearth_script_test(e2e_bad_input tests/e2e/bad_input_test.py)
 endif()
+add_test(NAME kernels_target_symbols
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/check_target_symbols.sh ${CMAKE_BINARY_DIR})
