@@ -86,8 +86,9 @@ Tensor apply(const Op& op, CloneOp clone, std::span<const Tensor> in);
 
 // Checks, allocates, runs, records. Throws what infer() throws, kResourceExhausted when memory is out.
 // With no recorder it allocates nothing but the output (and scratch), from the thread's free list.
+// (apply_all takes a span; an overload would meet std::apply by argument-dependent lookup.)
 template <std::derived_from<Op> OpT>
-Tensor apply(const OpT& op, std::span<const Tensor> in) {
+Tensor apply_all(const OpT& op, std::span<const Tensor> in) {
   return detail::apply(
       op,
       [](const Op& o) -> std::unique_ptr<const Op> {
@@ -97,7 +98,7 @@ Tensor apply(const OpT& op, std::span<const Tensor> in) {
 }
 template <std::derived_from<Op> OpT>
 Tensor apply(const OpT& op, std::initializer_list<Tensor> in) {
-  return apply(op, std::span<const Tensor>(in.begin(), in.size()));
+  return apply_all(op, {in.begin(), in.size()});
 }
 
 }  // namespace hearth

@@ -39,11 +39,13 @@ class Storage {
       : data_(data), bytes_(bytes), size_class_(size_class) {}
   ~Storage() = default;
   static void destroy(Storage* s) noexcept;
+  friend struct FreeLists;
 
   std::atomic<int64_t> refs_{1};
   std::byte* data_;
   int64_t bytes_;
   int size_class_;  // index of the free list; kHuge for blocks that go straight to the heap; < 0 external
+  Storage* next_ = nullptr;  // in a free list
   std::shared_ptr<const void> keep_alive_;
 };
 

@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -42,7 +45,8 @@ class Tensor {
   static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape, DType dtype);
 
   // A view of memory that `keep_alive` owns (may be null when the caller guarantees the lifetime).
-  // No alignment is needed. Throws kInvalidArgument when `bytes` is not exactly the tensor's size.
+  // Memory that is not aligned to its elements is copied instead. Throws kInvalidArgument when `bytes` is not
+  // exactly the tensor's size.
   static Tensor view(std::span<const std::byte> bytes, const Shape& shape, DType dtype,
                      std::shared_ptr<const void> keep_alive);
 
@@ -56,8 +60,7 @@ class Tensor {
   int64_t rows() const { return shape_.rows(); }    // size() / width(); 0 when empty
   int64_t bytes() const;
 
-  // The elements. Throws kInternal when T does not fit the dtype. External views may be unaligned:
-  // kernels read those with unaligned loads.
+  // The elements. Throws kInternal when T does not fit the dtype.
   template <class T>
   const T* data() const {
     check_reads(reads_as<T>(dtype_));

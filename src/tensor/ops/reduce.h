@@ -1,4 +1,4 @@
-// Sums and means, accumulated in f32 in a fixed order; of large rows by blocks. f32, differentiable.
+// Sums and means, accumulated in f64 in a fixed order. f32 in and out, differentiable.
 #pragma once
 
 #include "tensor/tensor.h"

@@ -23,4 +23,9 @@ struct RopeTable {
 // Differentiable in x. Throws kInvalidArgument when the shapes do not fit.
 Tensor rope(const Tensor& x, const Tensor& positions, const RopeTable& table);
 
+// The same in two steps, for layers that share a table: cosines and sines once per step, [2, T, dims / 2] f32, then
+// the rotation by them. Bit for bit equal to rope().
+Tensor rope_angles(const Tensor& positions, const RopeTable& table);
+Tensor rope_with_angles(const Tensor& x, const Tensor& angles, const RopeTable& table);
+
 }  // namespace hearth
