@@ -27,7 +27,12 @@ constexpr int wides_for_rows(int rows) { return rows <= 1 ? 4 : rows <= 3 ? 2 : 
 #include "kernels/linear_rows.inc"
 #include "kernels/linear.inc"
 #include "kernels/linear_dx.inc"
-#include "kernels/affine_fast_plain.inc"
+#include "kernels/activations_avx2.inc"
+#include "kernels/affine_sums_avx2.inc"
+#include "kernels/affine_gemv_avx2.inc"
+#include "kernels/affine_pack_avx2.inc"
+#include "kernels/affine_tile_avx2.inc"
+#include "kernels/affine_dispatch_avx2.inc"
 // clang-format on
 
 }  // namespace
