@@ -60,7 +60,7 @@ struct KernelTable {
 };
 
 // The best table for this processor, chosen on first use and then fixed for the life of the process.
-// HEARTH_TARGET=portable|avx2|... forces one; forcing one that the build or the processor lacks throws
+// HEARTH_TARGET=portable|avx2|avx512 forces one; forcing one that the build or the processor lacks throws
 // kUnsupported, so that a forced run never measures something else.
 const KernelTable& table();
 
@@ -74,6 +74,7 @@ RunnableTables runnable_tables();
 extern const KernelTable kPortable;
 #if defined(__x86_64__)
 extern const KernelTable kAvx2;
+extern const KernelTable kAvx512;
 #endif
 
 }  // namespace hearth::kernels
