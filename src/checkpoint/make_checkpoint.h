@@ -18,8 +18,8 @@ namespace hearth {
 
 struct MakeCheckpointOptions {
   DType dtype = DType::kBF16;  // of dense tensors and of scales: kF32, kBF16 or kF16
-  std::optional<codec::AffineFormat>
-      affine;  // quantizes every weight whose row is a multiple of the group
+  // Quantizes every weight whose row is a multiple of the group.
+  std::optional<codec::AffineFormat> affine = std::nullopt;
   uint64_t seed = 0;
   int64_t shards = 1;  // files of about equal size
   int threads = 1;
