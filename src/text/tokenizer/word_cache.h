@@ -1,0 +1,61 @@
+// Remembers the ids of short words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+namespace hearth::text {
+
+// A direct-mapped cache of words of up to 15 bytes and up to 3 ids: half a megabyte, meant to stay in the second-level
+// cache. Owned by one thread. Keys are compared in full, so a hit is exact.
+class WordCache {
+ public:
+  struct Key {
+    uint64_t low;
+    uint64_t high;  // the word's last bytes, its length in the top byte
+  };
+  static constexpr int64_t kMaxBytes = 15;
+  static constexpr int64_t kMaxIds = 3;
+
+  WordCache() : entries_(size_t{1} << kBits) {}
+
+  // `size` is 1 to 15; memory up to `limit` may be read, which saves a copy away from the text's end.
+  static Key key_of(const char* p, int64_t size, const char* limit) {
+    std::array<uint64_t, 2> words{};
+    if (limit - p >= 16) [[likely]] {
+      std::memcpy(words.data(), p, 16);
+      const int64_t low_bits = size < 8 ? size * 8 : 64;
+      const int64_t high_bits = size < 8 ? 0 : (size - 8) * 8;
+      if (low_bits < 64) words[0] &= (uint64_t{1} << low_bits) - 1;
+      words[1] &= (uint64_t{1} << high_bits) - 1;
+    } else {
+      std::memcpy(words.data(), p, static_cast<size_t>(size));
+    }
+    return {words[0], words[1] | (static_cast<uint64_t>(size) << 56)};
+  }
+
+  struct Entry {
+    Key key{0, 0};  // length 0: free
+    uint32_t count = 0;
+    std::array<int32_t, 3> ids{};
+  };
+
+  Entry& slot(const Key& key) { return entries_[index_of(key)]; }
+  static bool holds(const Entry& e, const Key& key) {
+    return e.key.low == key.low && e.key.high == key.high;
+  }
+
+ private:
+  static constexpr int kBits = 14;
+  static size_t index_of(const Key& key) {
+    const uint64_t h = (key.low ^ (key.high * 0x9E3779B97F4A7C15ULL)) * 0xD6E8FEB86659FD93ULL;
+    return static_cast<size_t>((h ^ (h >> 29)) * 0x9E3779B97F4A7C15ULL >> (64 - kBits));
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace hearth::text
