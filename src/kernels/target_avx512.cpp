@@ -39,7 +39,7 @@ constexpr int wides_for_rows(int) { return 4; }
 #include "kernels/affine_sums_avx2.inc"
 #include "kernels/affine_gemv_avx2.inc"
 #include "kernels/affine_pack_avx2.inc"
-#include "kernels/affine_tile_avx2.inc"
+#include "kernels/affine_tile_avx512.inc"
 #include "kernels/affine_dispatch_avx2.inc"
 // clang-format on
 
