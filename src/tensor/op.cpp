@@ -9,7 +9,7 @@ Tensor apply(const Op& op, CloneOp clone, std::span<const Tensor> in) {
     require(in[i].is_defined(), op.name(), ": input ", i, " is undefined");
   }
   const ComputeContext& compute = current_compute();
-  const TensorSpec spec = op.infer(in);
+  const OutputSpec spec = op.infer(in);
   Tensor out;
   if (spec.view_offset >= 0) {
     out = in[0].part(spec.view_offset, spec.shape);

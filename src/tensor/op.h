@@ -21,7 +21,7 @@ namespace hearth {
 
 // What an op produces. With view_offset >= 0 the output is a view of input 0 that starts at that element,
 // and run() is not called.
-struct TensorSpec {
+struct OutputSpec {
   Shape shape;
   DType dtype = DType::kF32;
   int64_t view_offset = -1;
@@ -50,10 +50,10 @@ class Op {
 
   // The output's shape and dtype. Sees shapes and dtypes only, never data. Everything that can be refused
   // is refused here, with kInvalidArgument.
-  virtual TensorSpec infer(std::span<const Tensor> in) const = 0;
+  virtual OutputSpec infer(std::span<const Tensor> in) const = 0;
 
   // How much memory run() needs besides the output.
-  virtual int64_t scratch_bytes(std::span<const Tensor> /*in*/, const TensorSpec& /*out*/,
+  virtual int64_t scratch_bytes(std::span<const Tensor> /*in*/, const OutputSpec& /*out*/,
                                 const ComputeContext& /*compute*/) const {
     return 0;
   }

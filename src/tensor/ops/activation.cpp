@@ -51,7 +51,7 @@ class Activation final : public Op {
     }
     return "gelu_erf";
   }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     return {in[0].shape()};
   }
@@ -119,7 +119,7 @@ class Gated final : public Op {
     if (kind_ == Kind::kSwiglu) return "swiglu";
     return "geglu";
   }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require_f32(name(), in[1]);
     require(in[0].shape() == in[1].shape(), name(), ": gate is ", in[0].shape(), ", up is ",
@@ -167,7 +167,7 @@ class SoftCap final : public Op {
  public:
   explicit SoftCap(float cap) : cap_(cap) {}
   std::string_view name() const override { return "softcap"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require(cap_ > 0.0F, "softcap: the cap must be positive, not ", cap_);
     return {in[0].shape()};

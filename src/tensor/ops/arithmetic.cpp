@@ -107,7 +107,7 @@ class Binary final : public Op {
     return "div";
   }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require_f32(name(), in[1]);
     const Pairing p = pairing_of(in[0].shape(), in[1].shape());
@@ -179,7 +179,7 @@ class AffineMap final : public Op {
  public:
   AffineMap(float scale, float shift) : scale_(scale), shift_(shift) {}
   std::string_view name() const override { return "affine_map"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     return {in[0].shape()};
   }
@@ -200,7 +200,7 @@ class Clamp final : public Op {
  public:
   Clamp(float low, float high) : low_(low), high_(high) {}
   std::string_view name() const override { return "clamp"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require(low_ <= high_, "clamp: bounds ", low_, " and ", high_);
     return {in[0].shape()};
@@ -241,7 +241,7 @@ class Unary final : public Op {
     }
     return "log";
   }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     return {in[0].shape()};
   }

@@ -245,7 +245,7 @@ class Attend final : public Op {
   }
   std::string_view name() const override { return "attend"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     const Tensor& q = in[kQ];
     check_attention_shapes(name(), q, in[kK], in[kV]);
     const codec::KvPageLayout& l = layer_.layout;
@@ -268,7 +268,7 @@ class Attend final : public Op {
     return {Shape{q.dim(0), q.dim(1), l.v_dim}};
   }
 
-  int64_t scratch_bytes(std::span<const Tensor> in, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> in, const OutputSpec& /*out*/,
                         const ComputeContext& compute) const override {
     return Plan(in, layer_.layout, compute.workers()).total_bytes;
   }

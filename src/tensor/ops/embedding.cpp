@@ -16,7 +16,7 @@ class EmbeddingOp final : public Op {
  public:
   explicit EmbeddingOp(const WeightForm& form) : form_(form) {}
   std::string_view name() const override { return "embedding"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require(in[0].ndim() == 1 && in[0].dtype() == DType::kI32, "embedding: ids are I32 [T], not ",
             describe(in[0]));
     return {Shape{in[0].dim(0), form_.in}};
@@ -59,7 +59,7 @@ class Dequantize final : public Op {
  public:
   explicit Dequantize(const WeightForm& form) : form_(form) {}
   std::string_view name() const override { return "dequantize"; }
-  TensorSpec infer(std::span<const Tensor> /*in*/) const override {
+  OutputSpec infer(std::span<const Tensor> /*in*/) const override {
     return {Shape{form_.out, form_.in}};
   }
   void run(const RunArgs& a) const noexcept override {

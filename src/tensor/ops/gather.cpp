@@ -13,7 +13,7 @@ namespace {
 class TakeRows final : public Op {
  public:
   std::string_view name() const override { return "take_rows"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     const Tensor& x = in[0];
     require(x.ndim() > 0, "take_rows: a scalar has no rows");
     require(in[1].ndim() == 1 && in[1].dtype() == DType::kI32, "take_rows: ids are I32 [R], not ",
@@ -51,7 +51,7 @@ class Cast final : public Op {
  public:
   explicit Cast(DType to) : to_(to) {}
   std::string_view name() const override { return "cast"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require(is_castable(in[0].dtype()) && is_castable(to_), "cast: from ", in[0].dtype(), " to ",
             to_);
     return {in[0].shape(), to_};

@@ -33,11 +33,11 @@ class LinearOp final : public Op {
   LinearOp(const WeightForm& form, bool has_bias) : form_(form), has_bias_(has_bias) {}
   std::string_view name() const override { return "linear"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     return {with_width(in[0].shape(), form_.out)};
   }
 
-  int64_t scratch_bytes(std::span<const Tensor> in, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> in, const OutputSpec& /*out*/,
                         const ComputeContext& compute) const override {
     return products_scratch_bytes({&form_, 1}, in[0].rows(), compute) +
            (has_bias_ ? form_.out * 4 + 64 : 0);
@@ -98,12 +98,12 @@ class LinearMany final : public Op {
   void add(const WeightForm& form) { forms_[static_cast<size_t>(count_++)] = form; }
   std::string_view name() const override { return "linear_many"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     int64_t total = 0;
     for (const WeightForm& f : forms()) total += f.out;
     return {Shape{Shape{in[0].rows(), total}.size()}};  // the inner one checks for overflow
   }
-  int64_t scratch_bytes(std::span<const Tensor> in, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> in, const OutputSpec& /*out*/,
                         const ComputeContext& compute) const override {
     return products_scratch_bytes(forms(), in[0].rows(), compute);
   }
@@ -134,14 +134,14 @@ class LinearMany final : public Op {
 class MatMul final : public Op {
  public:
   std::string_view name() const override { return "matmul"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require_f32(name(), in[1]);
     require(in[0].ndim() == 2 && in[1].ndim() == 2 && in[0].dim(1) == in[1].dim(0),
             "matmul: ", in[0].shape(), " times ", in[1].shape());
     return {Shape{in[0].dim(0), in[1].dim(1)}};
   }
-  int64_t scratch_bytes(std::span<const Tensor> /*in*/, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> /*in*/, const OutputSpec& /*out*/,
                         const ComputeContext& compute) const override {
     return compute.workers() * kernels::kLinearScratchBytes;
   }

@@ -61,14 +61,14 @@ Tensor log_prob_gradient(const Tensor& logits, const Tensor& targets, G g) {
 class CrossEntropy final : public Op {
  public:
   std::string_view name() const override { return "cross_entropy"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     check_targets(name(), in[0], in[1]);
     require_f32(name(), in[2]);
     require(in[2].shape() == in[1].shape(), "cross_entropy: weights ", in[2].shape(),
             " for targets ", in[1].shape());
     return {Shape()};
   }
-  int64_t scratch_bytes(std::span<const Tensor> in, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> in, const OutputSpec& /*out*/,
                         const ComputeContext& /*compute*/) const override {
     return in[1].size() * 4;
   }
@@ -94,7 +94,7 @@ class CrossEntropy final : public Op {
 class TargetLogProb final : public Op {
  public:
   std::string_view name() const override { return "target_log_prob"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     check_targets(name(), in[0], in[1]);
     return {in[1].shape()};
   }

@@ -25,7 +25,7 @@ class RmsNorm final : public Op {
   explicit RmsNorm(float eps) : eps_(eps) {}
   std::string_view name() const override { return "rms_norm"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     if (in.size() > 1) check_vector(name(), "weight", in[1], in[0]);
     return {in[0].shape()};
@@ -94,7 +94,7 @@ class LayerNorm final : public Op {
   explicit LayerNorm(float eps) : eps_(eps) {}
   std::string_view name() const override { return "layer_norm"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     check_vector(name(), "weight", in[1], in[0]);
     check_vector(name(), "bias", in[2], in[0]);

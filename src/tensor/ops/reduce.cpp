@@ -20,7 +20,7 @@ class Sum final : public Op {
     if (axes_ == Axes::kAll) return "sum_all";
     return "sum_last";
   }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     if (axes_ == Axes::kAll) return {Shape()};
     require(in[0].ndim() > 0, "sum_last: a scalar has no last axis");
@@ -56,13 +56,13 @@ class SumLeading final : public Op {
  public:
   explicit SumLeading(int keep) : keep_(keep) {}
   std::string_view name() const override { return "sum_leading"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require(keep_ >= 0 && keep_ <= in[0].ndim(), "sum_leading: keeps ", keep_, " axes of ",
             in[0].shape());
     return {Shape(in[0].shape().dims().last(static_cast<size_t>(keep_)))};
   }
-  int64_t scratch_bytes(std::span<const Tensor> /*in*/, const TensorSpec& out,
+  int64_t scratch_bytes(std::span<const Tensor> /*in*/, const OutputSpec& out,
                         const ComputeContext& /*compute*/) const override {
     return out.shape.size() * 8;
   }
@@ -96,7 +96,7 @@ class SumLeading final : public Op {
 class ArgmaxLast final : public Op {
  public:
   std::string_view name() const override { return "argmax_last"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require(in[0].ndim() > 0 && in[0].width() > 0, "argmax_last: no elements in ", in[0].shape());
     const std::span<const int64_t> dims = in[0].shape().dims();

@@ -13,7 +13,7 @@ class RopeAngles final : public Op {
  public:
   explicit RopeAngles(float position_scale) : position_scale_(position_scale) {}
   std::string_view name() const override { return "rope_angles"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require(in[0].ndim() == 1 && in[0].dtype() == DType::kI32, "rope: positions are I32 [T], not ",
             describe(in[0]));
     require(in[1].ndim() == 1 && in[1].dtype() == DType::kF32,
@@ -49,7 +49,7 @@ class Rope final : public Op {
   Rope(float input_scale, bool is_interleaved, Turn turn)
       : input_scale_(input_scale), is_interleaved_(is_interleaved), turn_(turn) {}
   std::string_view name() const override { return "rope"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require_f32(name(), in[1]);
     require(in[0].ndim() == 3 && in[1].ndim() == 3 && in[1].dim(0) == 2 &&

@@ -23,7 +23,7 @@ class Sdpa final : public Op {
                                       : 3) {}
   std::string_view name() const override { return "sdpa"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     check_attention_shapes(name(), in[0], in[1], in[2]);
     require(window_ >= 0 && (window_ == 0 || is_causal_), "sdpa: a window needs causal attention");
     require(softcap_ >= 0.0F, "sdpa: soft cap ", softcap_);
@@ -40,7 +40,7 @@ class Sdpa final : public Op {
     return {Shape{in[0].dim(0), in[0].dim(1), in[2].dim(2)}};
   }
 
-  int64_t scratch_bytes(std::span<const Tensor> in, const TensorSpec& /*out*/,
+  int64_t scratch_bytes(std::span<const Tensor> in, const OutputSpec& /*out*/,
                         const ComputeContext& compute) const override {
     return compute.workers() * sdpa_forward_floats(problem(in)) * 4;
   }

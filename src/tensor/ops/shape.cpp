@@ -68,7 +68,7 @@ class SliceRows final : public Op {
  public:
   SliceRows(int64_t begin, int64_t count) : begin_(begin), count_(count) {}
   std::string_view name() const override { return "slice_rows"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     const Tensor& x = in[0];
     require(x.ndim() > 0 && begin_ >= 0 && count_ >= 0 && begin_ <= x.dim(0) &&
                 count_ <= x.dim(0) - begin_,
@@ -89,7 +89,7 @@ class Slice final : public Op {
  public:
   Slice(int axis, int64_t begin, int64_t count) : axis_(axis), begin_(begin), count_(count) {}
   std::string_view name() const override { return "slice"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     const Tensor& x = in[0];
     const int axis = axis_of(x.shape(), axis_, name());
     const int64_t extent = x.dim(axis);
@@ -118,7 +118,7 @@ class Permute final : public Op {
   Permute(const Axes& axes, int count) : axes_(axes), count_(count) {}
   std::string_view name() const override { return "permute"; }
 
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     const Shape& s = in[0].shape();
     require(count_ == s.ndim(), "permute: ", count_, " axes for ", s);
     std::array<bool, Shape::kMaxDims> seen{};
@@ -193,7 +193,7 @@ class Concat final : public Op {
  public:
   explicit Concat(int axis) : axis_(axis) {}
   std::string_view name() const override { return "concat"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require(!in.empty(), "concat: nothing to join");
     const Shape& first = in[0].shape();
     const int axis = axis_of(first, axis_, name());

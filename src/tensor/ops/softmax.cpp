@@ -12,7 +12,7 @@ namespace {
 class Softmax final : public Op {
  public:
   std::string_view name() const override { return "softmax"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     return {in[0].shape()};
   }
@@ -49,7 +49,7 @@ class Softmax final : public Op {
 class LogSumExp final : public Op {
  public:
   std::string_view name() const override { return "logsumexp"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     require(in[0].ndim() > 0, "logsumexp: a scalar has no last axis");
     return {with_width(in[0].shape(), 1)};
@@ -81,7 +81,7 @@ class LogSumExp final : public Op {
 class LogSoftmax final : public Op {
  public:
   std::string_view name() const override { return "log_softmax"; }
-  TensorSpec infer(std::span<const Tensor> in) const override {
+  OutputSpec infer(std::span<const Tensor> in) const override {
     require_f32(name(), in[0]);
     return {in[0].shape()};
   }
