@@ -35,17 +35,17 @@ class Json {
   using Array = std::vector<Json>;
 
   Json() = default;                                            // null
-  Json(std::nullptr_t) {}                                      // NOLINT(google-explicit-constructor)
-  Json(bool b) : value_(b) {}                                  // NOLINT(google-explicit-constructor)
-  Json(int i) : value_(int64_t{i}) {}                          // NOLINT(google-explicit-constructor)
-  Json(int64_t i) : value_(i) {}                               // NOLINT(google-explicit-constructor)
-  Json(double d) : value_(d) {}                                // NOLINT(google-explicit-constructor)
-  Json(const char* s) : value_(std::string(s)) {}              // NOLINT(google-explicit-constructor)
-  Json(std::string_view s) : value_(std::string(s)) {}         // NOLINT(google-explicit-constructor)
-  Json(std::string s) : value_(std::move(s)) {}                // NOLINT(google-explicit-constructor)
+  Json(std::nullptr_t);                                        // NOLINT(google-explicit-constructor)
+  Json(bool b);                                                // NOLINT(google-explicit-constructor)
+  Json(int i);                                                 // NOLINT(google-explicit-constructor)
+  Json(int64_t i);                                             // NOLINT(google-explicit-constructor)
+  Json(double d);                                              // NOLINT(google-explicit-constructor)
+  Json(const char* s);                                         // NOLINT(google-explicit-constructor)
+  Json(std::string_view s);                                    // NOLINT(google-explicit-constructor)
+  Json(std::string s);                                         // NOLINT(google-explicit-constructor)
   Json(Array a);                                               // NOLINT(google-explicit-constructor)
   Json(Object o);                                              // NOLINT(google-explicit-constructor)
-  static Json array() { return Json(Array{}); }
+  static Json array();
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
 
   Json(const Json&);
@@ -137,6 +137,17 @@ class Json::Object {
   std::vector<Member> members_;
   std::vector<uint32_t> slots_;  // open addressing, member number + 1; empty while the object is small
 };
+
+// Defined here because clang wants Object whole where a Json is made.
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(bool b) : value_(b) {}
+inline Json::Json(int i) : value_(int64_t{i}) {}
+inline Json::Json(int64_t i) : value_(i) {}
+inline Json::Json(double d) : value_(d) {}
+inline Json::Json(const char* s) : value_(std::string(s)) {}
+inline Json::Json(std::string_view s) : value_(std::string(s)) {}
+inline Json::Json(std::string s) : value_(std::move(s)) {}
+inline Json Json::array() { return Json(Array{}); }
 
 // Shortest decimal form that reads back as the same double, written as Python's repr does ("1.0", "1e-07", "1e+16").
 // Not finite: "NaN", "Infinity", "-Infinity".

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,7 +120,10 @@ std::string format_double(double value) {
   char buffer[64];
   const auto scientific = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
   const std::string_view text(buffer, static_cast<size_t>(scientific.ptr - buffer));
-  const int exponent = std::atoi(text.substr(text.find('e') + 1).data());
+  // "e+05" or "e-05": from_chars takes no plus sign.
+  const char* digits = buffer + text.find('e') + (text.contains("e+") ? 2 : 1);
+  int exponent = 0;
+  std::from_chars(digits, scientific.ptr, exponent);
   if (exponent < -4 || exponent >= 16) return std::string(text);
   const auto fixed = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed);
   std::string out(buffer, static_cast<size_t>(fixed.ptr - buffer));

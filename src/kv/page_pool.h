@@ -55,8 +55,8 @@ class PagePool {
     int64_t page_bytes = 0;
     int64_t max_pages = 0;
     std::byte* memory = nullptr;
-    std::vector<int32_t> references;  // one for each page ever handed out
-    std::vector<int32_t> free;
+    std::vector<int32_t> references{};  // one for each page ever handed out
+    std::vector<int32_t> free{};
   };
   struct Layer {
     int group = 0;

@@ -50,7 +50,8 @@ std::unique_ptr<Model> make_model(Checkpoint& checkpoint) {
   }
   try {
     return family->make(checkpoint);
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    if (e.message().starts_with(checkpoint.name())) throw;  // says already which checkpoint
     rethrow_with(checkpoint.name());
   }
 }
