@@ -13,7 +13,8 @@ target_compile_options(hearth_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(hearth_flags INTERFACE -Wshadow=local)
 else()
-  target_compile_options(hearth_flags INTERFACE -Wshadow -Wthread-safety)
+  # stable_sort of libstdc++ 12 uses a function of its own that it calls deprecated.
+  target_compile_options(hearth_flags INTERFACE -Wshadow -Wthread-safety -Wno-deprecated-declarations)
 endif()
 if(HEARTH_SANITIZE)
   target_compile_options(hearth_flags INTERFACE -fsanitize=${HEARTH_SANITIZE} -fno-sanitize-recover=all)
