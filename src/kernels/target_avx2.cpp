@@ -25,6 +25,7 @@ constexpr int wides_for_rows(int rows) { return rows <= 1 ? 4 : rows <= 3 ? 2 : 
 #include "kernels/rope.inc"
 #include "kernels/softmax.inc"
 #include "kernels/linear_rows.inc"
+#include "kernels/linear_block_vec.inc"
 #include "kernels/linear.inc"
 #include "kernels/linear_dx.inc"
 #include "kernels/activations_avx2.inc"

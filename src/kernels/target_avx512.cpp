@@ -33,6 +33,7 @@ constexpr int wides_for_rows(int) { return 4; }
 #include "kernels/rope.inc"
 #include "kernels/softmax.inc"
 #include "kernels/linear_rows.inc"
+#include "kernels/linear_block_avx512.inc"
 #include "kernels/linear.inc"
 #include "kernels/linear_dx.inc"
 #include "kernels/activations_avx2.inc"

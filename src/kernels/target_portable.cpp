@@ -24,6 +24,7 @@ constexpr int wides_for_rows(int) { return 1; }
 #include "kernels/rope.inc"
 #include "kernels/softmax.inc"
 #include "kernels/linear_rows.inc"
+#include "kernels/linear_block_vec.inc"
 #include "kernels/linear.inc"
 #include "kernels/linear_dx.inc"
 #include "kernels/affine_fast_plain.inc"
