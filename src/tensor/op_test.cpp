@@ -1,5 +1,6 @@
 #include "tensor/op.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -38,7 +39,10 @@ Tensor layer(const Tensor& x, const Weight& w, const Tensor& norm, const Tensor&
   const Tensor n = rms_norm(x, norm, 1e-5F);
   const Tensor q = rope(reshape(linear(n, w), {-1, 2, 16}), positions, table);
   const Tensor mid = add(x, linear(reshape(q, {-1, 32}), w));
-  return add(mid, swiglu(linear(mid, w), linear(mid, w)));
+  const std::array<const Weight*, 2> weights = {&w, &w};
+  std::array<Tensor, 2> gate_up;
+  linear_many(mid, weights, gate_up);
+  return add(mid, swiglu(gate_up[0], gate_up[1]));
 }
 
 TEST_CASE("a warm eager step asks the heap for nothing") {

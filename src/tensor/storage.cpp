@@ -32,7 +32,8 @@ constexpr SizeClass size_class_of(int64_t bytes) {
     return {static_cast<int>(n - 1), n * 64};
   }
   if (bytes > kMaxCachedBlock) return {kHuge, (bytes + 63) / 64 * 64};
-  const int k = static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes - 1))) - 1;  // 2^k < bytes <= 2^(k + 1)
+  const int k = static_cast<int>(std::bit_width(static_cast<uint64_t>(bytes - 1))) -
+                1;  // 2^k < bytes <= 2^(k + 1)
   const int64_t step = int64_t{1} << (k - 2);
   const int64_t i = (bytes - 1 - (int64_t{1} << k)) / step;
   return {kSmallClasses + (k - 8) * 4 + static_cast<int>(i), (int64_t{1} << k) + (i + 1) * step};

@@ -173,14 +173,20 @@ Tensor linear(const Tensor& x, const Weight& w, const Tensor* bias) {
 }
 
 std::vector<Tensor> linear_many(const Tensor& x, std::span<const Weight* const> weights) {
-  std::vector<Tensor> results;
-  results.reserve(weights.size());
+  std::vector<Tensor> results(weights.size());
+  linear_many(x, weights, results);
+  return results;
+}
+
+void linear_many(const Tensor& x, std::span<const Weight* const> weights,
+                 std::span<Tensor> results) {
+  HEARTH_CHECK(results.size() == weights.size());
   const ComputeContext& compute = current_compute();
   const bool is_fused = weights.size() > 1 && weights.size() <= static_cast<size_t>(kMaxProducts) &&
                         (compute.recorder == nullptr || !compute.recorder->is_differentiating());
   if (!is_fused) {
-    for (const Weight* w : weights) results.push_back(linear(x, *w));
-    return results;
+    for (size_t i = 0; i < weights.size(); ++i) results[i] = linear(x, *weights[i]);
+    return;
   }
   LinearMany op;
   std::array<Tensor, 1 + 3 * kMaxProducts> in;
@@ -197,12 +203,11 @@ std::vector<Tensor> linear_many(const Tensor& x, std::span<const Weight* const> 
   }
   const Tensor flat = apply_all(op, {in.data(), n});
   int64_t at = 0;
-  for (const Weight* w : weights) {
-    const int64_t size = x.rows() * w->out();
-    results.push_back(slice_rows(flat, at, size).with_shape(with_width(x.shape(), w->out())));
-    at += size;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const int64_t out = weights[i]->out();
+    results[i] = slice_rows(flat, at, x.rows() * out).with_shape(with_width(x.shape(), out));
+    at += x.rows() * out;
   }
-  return results;
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) { return apply(MatMul(), {a, b}); }

@@ -24,6 +24,9 @@ Tensor linear(const Tensor& x, const Weight& w, const Tensor* bias = nullptr);
 // Several projections of the same x, as q/k/v or gate/up: the results of linear() for each, bit for bit, with
 // x quantized once and one fork for all. Weights are not null and have x's width.
 std::vector<Tensor> linear_many(const Tensor& x, std::span<const Weight* const> weights);
+// The same without a vector: results[i] belongs to weights[i].
+void linear_many(const Tensor& x, std::span<const Weight* const> weights,
+                 std::span<Tensor> results);
 
 // Rows of a weight: ids [T] i32 -> [T, K] f32, dequantized exactly. Differentiable in a dense w. An id
 // outside [0, N) is a bug of the caller and gives a row of zeros.

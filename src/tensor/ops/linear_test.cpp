@@ -120,6 +120,22 @@ TEST_CASE("a row has the same bits alone, in any batch, on any number of threads
   }
 }
 
+TEST_CASE("long inputs, cut in blocks of rows, keep the bits of short ones") {
+  ThreadPool pool(2);
+  for (const Numerics numerics : {Numerics::kExact, Numerics::kFast}) {
+    for (const Weight& w : {weights_of(20, 32)[0], weights_of(20, 32)[5]}) {
+      const ComputeScope scope({.pool = &pool, .numerics = numerics});
+      const Tensor x = random_tensor({{1100, 32}}, 15);
+      const Tensor whole = linear(x, w);
+      CHECK(same_bits(linear(slice_rows(x, 500, 30), w), slice_rows(whole, 500, 30)));
+      CHECK(same_bits(linear(slice_rows(x, 1090, 10), w), slice_rows(whole, 1090, 10)));
+      const Tensor y = matmul(x, dequantize(w.slice_rows(0, 20)).with_shape({32, 20}));
+      CHECK(same_bits(matmul(slice_rows(x, 510, 9), dequantize(w).with_shape({32, 20})),
+                      slice_rows(y, 510, 9)));
+    }
+  }
+}
+
 TEST_CASE("several products of one input have the bits of each alone") {
   ThreadPool pool(2);
   const std::vector<Weight> all = weights_of(70, 128);

@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kRowsPerTask = 64;
 // Input columns per task of a gradient.
 constexpr int64_t kColumnsPerTask = 128;
+// Activation rows of one task: enough that preparing a tile of weights is paid once for many.
+constexpr int64_t kBlockRows = 512;
 // Activation rows that one task quantizes.
 constexpr int64_t kQuantizeGrain = 8;
 
@@ -38,38 +40,49 @@ int64_t worker_bytes(const WeightForm& f) {
   return round_up(kernels::affine_linear_fast_scratch_bytes(f.in, f.format.group));
 }
 
-// One task: output rows [begin, end) of one product.
-struct Task {
-  const Product* product;
-  int64_t begin;
-  int64_t end;
-};
-
-Task task_at(std::span<const Product> products, int64_t index) {
-  for (const Product& p : products) {
-    const int64_t tasks = (p.form->out + kRowsPerTask - 1) / kRowsPerTask;
-    if (index < tasks)
-      return {&p, index * kRowsPerTask, std::min(p.form->out, (index + 1) * kRowsPerTask)};
-    index -= tasks;
-  }
-  return {nullptr, 0, 0};
-}
-
 struct Input {
   const float* x;
   int64_t rows;
   int64_t width;
+
+  int64_t blocks() const { return (rows + kBlockRows - 1) / kBlockRows; }
 };
+
+int64_t tiles_of(const Product& p) { return (p.form->out + kRowsPerTask - 1) / kRowsPerTask; }
+
+// One task: output rows [begin, end) of one product, for `rows` activation rows from `first`.
+struct Task {
+  const Product* product;
+  int64_t begin;
+  int64_t end;
+  int64_t first;
+  int64_t rows;
+};
+
+Task task_at(std::span<const Product> products, const Input& in, int64_t index) {
+  const int64_t first = index % in.blocks() * kBlockRows;
+  const int64_t rows = std::min(kBlockRows, in.rows - first);
+  int64_t tile = index / in.blocks();
+  for (const Product& p : products) {
+    if (tile < tiles_of(p))
+      return {&p, tile * kRowsPerTask, std::min(p.form->out, (tile + 1) * kRowsPerTask), first,
+              rows};
+    tile -= tiles_of(p);
+  }
+  return {};
+}
 
 void run_exact(const Task& t, const Input& in, std::byte* scratch) {
   const WeightForm& f = *t.product->form;
+  const float* x = in.x + t.first * in.width;
+  float* y = t.product->y + t.first * f.out;
   if (f.is_dense) {
-    kernels::table().dense_linear({.x = in.x,
+    kernels::table().dense_linear({.x = x,
                                    .w = t.product->parts[0].raw(),
                                    .w_dtype = f.dtype,
                                    .bias = t.product->bias,
-                                   .y = t.product->y,
-                                   .m = in.rows,
+                                   .y = y,
+                                   .m = t.rows,
                                    .n_begin = t.begin,
                                    .n_end = t.end,
                                    .k = in.width,
@@ -78,11 +91,11 @@ void run_exact(const Task& t, const Input& in, std::byte* scratch) {
                                    .scratch = scratch});
     return;
   }
-  kernels::table().affine_linear_exact({.x = in.x,
+  kernels::table().affine_linear_exact({.x = x,
                                         .w = f.view(t.product->parts),
                                         .bias = t.product->bias,
-                                        .y = t.product->y,
-                                        .m = in.rows,
+                                        .y = y,
+                                        .m = t.rows,
                                         .n_begin = t.begin,
                                         .n_end = t.end,
                                         .ldx = in.width,
@@ -90,14 +103,17 @@ void run_exact(const Task& t, const Input& in, std::byte* scratch) {
                                         .scratch = scratch});
 }
 
-void run_fast(const Task& t, const Input& in, const kernels::QuantizedActivations& x,
-              std::byte* scratch) {
+void run_fast(const Task& t, kernels::QuantizedActivations x, std::byte* scratch) {
   const WeightForm& f = *t.product->form;
+  x.codes += t.first * x.code_stride;
+  x.d += t.first * x.group_stride;
+  x.sigma += t.first * x.group_stride;
+  x.sums += t.first * x.group_stride;
   kernels::table().affine_linear_fast({.x = x,
                                        .w = f.view(t.product->parts),
                                        .bias = t.product->bias,
-                                       .y = t.product->y,
-                                       .m = in.rows,
+                                       .y = t.product->y + t.first * f.out,
+                                       .m = t.rows,
                                        .n_begin = t.begin,
                                        .n_end = t.end,
                                        .ldy = f.out,
@@ -149,10 +165,10 @@ void run_products(std::span<const Product> products, const Tensor& x, std::span<
   int64_t outputs = 0;
   for (const Product& p : products) {
     per_worker = std::max(per_worker, worker_bytes(*p.form));
-    tasks += (p.form->out + kRowsPerTask - 1) / kRowsPerTask;
+    tasks += tiles_of(p) * in.blocks();
     outputs += p.form->out;
   }
-  if (outputs == 0) return;
+  if (tasks == 0) return;
 
   std::array<kernels::QuantizedActivations, kMaxProducts> quantized{};
   std::array<int, kMaxProducts> slot{};
@@ -180,11 +196,11 @@ void run_products(std::span<const Product> products, const Tensor& x, std::span<
   }
 
   compute.parallel_for(tasks, in.rows * in.width * outputs, [&](int64_t index, int worker) {
-    const Task t = task_at(products, index);
+    const Task t = task_at(products, in, index);
     std::byte* own = scratch.data() + per_worker * worker;
     if (t.product->form->is_fast) {
       const auto i = static_cast<size_t>(t.product - products.data());
-      run_fast(t, in, quantized[static_cast<size_t>(slot[i])], own);
+      run_fast(t, quantized[static_cast<size_t>(slot[i])], own);
     } else {
       run_exact(t, in, own);
     }
@@ -197,17 +213,20 @@ void run_product_dx(const WeightForm& form, std::span<const Tensor> parts, const
   const float* g = dy.data<float>();
   float* d = dx.mutable_data<float>();
   const int64_t rows = dy.dim(0);
-  const int64_t tasks = (form.in + kColumnsPerTask - 1) / kColumnsPerTask;
+  const int64_t blocks = (rows + kBlockRows - 1) / kBlockRows;
+  const int64_t tasks = (form.in + kColumnsPerTask - 1) / kColumnsPerTask * blocks;
   compute.parallel_for(tasks, rows * form.in * form.out, [&](int64_t index, int worker) {
-    const int64_t begin = index * kColumnsPerTask;
+    const int64_t first = index % blocks * kBlockRows;
+    const int64_t count = std::min(kBlockRows, rows - first);
+    const int64_t begin = index / blocks * kColumnsPerTask;
     const int64_t end = std::min(form.in, begin + kColumnsPerTask);
     std::byte* own = scratch.data() + kernels::kLinearScratchBytes * worker;
     if (form.is_dense) {
-      kernels::table().dense_linear_dx({.dy = g,
+      kernels::table().dense_linear_dx({.dy = g + first * form.out,
                                         .w = parts[0].raw(),
                                         .w_dtype = form.dtype,
-                                        .dx = d,
-                                        .m = rows,
+                                        .dx = d + first * form.in,
+                                        .m = count,
                                         .n = form.out,
                                         .k = form.in,
                                         .k_begin = begin,
@@ -216,10 +235,10 @@ void run_product_dx(const WeightForm& form, std::span<const Tensor> parts, const
                                         .lddx = form.in,
                                         .scratch = own});
     } else {
-      kernels::table().affine_linear_dx({.dy = g,
+      kernels::table().affine_linear_dx({.dy = g + first * form.out,
                                          .w = form.view(parts),
-                                         .dx = d,
-                                         .m = rows,
+                                         .dx = d + first * form.in,
+                                         .m = count,
                                          .k_begin = begin,
                                          .k_end = end,
                                          .lddy = form.out,
