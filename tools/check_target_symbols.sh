@@ -15,8 +15,8 @@ fi
 
 status=0
 for object in $objects; do
-  # The address sanitizer adds an indicator symbol for each global.
-  names=$(nm --defined-only --extern-only "$object" | awk '{print $NF}' | grep -v '^__odr_asan' || true)
+  # The address sanitizer adds names of its own.
+  names=$(nm --defined-only --extern-only "$object" | awk '{print $NF}' | grep -v '^__odr_asan\|^___asan_globals_registered' || true)
   case $names in
     *"
 "*) is_one=no ;;
