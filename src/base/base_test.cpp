@@ -27,8 +27,10 @@ TEST_CASE("f16: every value survives widening, every float rounds to the nearest
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const f16 h{static_cast<uint16_t>(bits)};
     const float x = to_float(h);
-    if (std::isnan(x)) CHECK(std::isnan(to_float(to_f16(x))));
-    else CHECK(to_f16(x) == h);
+    if (std::isnan(x))
+      CHECK(std::isnan(to_float(to_f16(x))));
+    else
+      CHECK(to_f16(x) == h);
   }
   // Between neighbours a < b the middle goes to the even one, everything else to the nearer one.
   for (uint32_t bits = 0; bits < 0x7BFF; ++bits) {

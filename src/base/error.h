@@ -46,18 +46,20 @@ namespace detail {
 // One piece of a message: text, a number or anything with an ADL `std::string to_string(const T&)`.
 class MessagePart {
  public:
-  MessagePart(const char* text) : text_(text) {}              // NOLINT(google-explicit-constructor)
-  MessagePart(std::string_view text) : text_(text) {}         // NOLINT(google-explicit-constructor)
-  MessagePart(const std::string& text) : text_(text) {}       // NOLINT(google-explicit-constructor)
-  MessagePart(char c) : owned_(1, c), text_(owned_) {}        // NOLINT(google-explicit-constructor)
+  MessagePart(const char* text) : text_(text) {}         // NOLINT(google-explicit-constructor)
+  MessagePart(std::string_view text) : text_(text) {}    // NOLINT(google-explicit-constructor)
+  MessagePart(const std::string& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  MessagePart(char c) : owned_(1, c), text_(owned_) {}   // NOLINT(google-explicit-constructor)
   template <class T>
     requires std::is_arithmetic_v<T>
-  MessagePart(T number) : owned_(format_number(number)), text_(owned_) {}  // NOLINT(google-explicit-constructor)
+  MessagePart(T number)
+      : owned_(format_number(number)), text_(owned_) {}  // NOLINT(google-explicit-constructor)
   template <class T>
     requires requires(const T& v) {
       { to_string(v) } -> std::convertible_to<std::string>;
     }
-  MessagePart(const T& value) : owned_(to_string(value)), text_(owned_) {}  // NOLINT(google-explicit-constructor)
+  MessagePart(const T& value)
+      : owned_(to_string(value)), text_(owned_) {}  // NOLINT(google-explicit-constructor)
   MessagePart(const MessagePart&) = delete;
   MessagePart& operator=(const MessagePart&) = delete;
 
@@ -66,10 +68,14 @@ class MessagePart {
  private:
   template <class T>
   static std::string format_number(T number) {
-    if constexpr (std::is_same_v<T, bool>) return number ? "true" : "false";
-    else if constexpr (std::is_floating_point_v<T>) return format_double(static_cast<double>(number));
-    else if constexpr (std::is_signed_v<T>) return format_int(static_cast<int64_t>(number));
-    else return format_uint(static_cast<uint64_t>(number));
+    if constexpr (std::is_same_v<T, bool>)
+      return number ? "true" : "false";
+    else if constexpr (std::is_floating_point_v<T>)
+      return format_double(static_cast<double>(number));
+    else if constexpr (std::is_signed_v<T>)
+      return format_int(static_cast<int64_t>(number));
+    else
+      return format_uint(static_cast<uint64_t>(number));
   }
   static std::string format_double(double number);
   static std::string format_int(int64_t number);
@@ -94,13 +100,15 @@ template <class... Parts>
 // Throws kInvalidArgument unless the condition holds. Messages name the culprit and say what would be right.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]] fail(Code::kInvalidArgument, parts...);
+  if (!condition) [[unlikely]]
+    fail(Code::kInvalidArgument, parts...);
 }
 
 // The same for what a file holds: kCorruptData.
 template <class... Parts>
 void require_data(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]] fail(Code::kCorruptData, parts...);
+  if (!condition) [[unlikely]]
+    fail(Code::kCorruptData, parts...);
 }
 
 // To be called inside a catch block: rethrows the current Error with "context: " before its message.
@@ -109,9 +117,9 @@ void require_data(bool condition, const Parts&... parts) {
 }  // namespace hearth
 
 // A bug of ours if it fails: throws kInternal, in release too, so that one request fails and the process lives.
-#define HEARTH_CHECK(condition, ...)                                                             \
-  do {                                                                                           \
-    if (!(condition)) [[unlikely]]                                                               \
+#define HEARTH_CHECK(condition, ...)                                                     \
+  do {                                                                                   \
+    if (!(condition)) [[unlikely]]                                                       \
       ::hearth::check_failed(#condition, __FILE__, __LINE__ __VA_OPT__(, ) __VA_ARGS__); \
   } while (false)
 
@@ -124,7 +132,8 @@ void require_data(bool condition, const Parts&... parts) {
 
 namespace hearth {
 template <class... Parts>
-[[noreturn]] void check_failed(const char* condition, const char* file, int line, const Parts&... parts) {
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const Parts&... parts) {
   detail::check_failed(condition, file, line, {detail::MessagePart(parts).text()...});
 }
 }  // namespace hearth

@@ -17,8 +17,8 @@ namespace hearth {
 std::string read_text_file(const std::filesystem::path& path, int64_t max_bytes) {
   const auto file = MappedFile::open(path);
   const auto bytes = file->bytes();
-  require_data(static_cast<int64_t>(bytes.size()) <= max_bytes, path.string(), " has ", bytes.size(),
-               " bytes; at most ", max_bytes, " are accepted for this kind of file");
+  require_data(static_cast<int64_t>(bytes.size()) <= max_bytes, path.string(), " has ",
+               bytes.size(), " bytes; at most ", max_bytes, " are accepted for this kind of file");
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -35,7 +35,8 @@ void write_file_atomic(const std::filesystem::path& path, std::string_view text)
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   std::string name = path_.string() + ".partial-XXXXXX";
   fd_ = ::mkostemp(name.data(), O_CLOEXEC);
-  if (fd_ < 0) fail(Code::kIo, "can't create a file beside ", path_.string(), ": ", std::strerror(errno));
+  if (fd_ < 0)
+    fail(Code::kIo, "can't create a file beside ", path_.string(), ": ", std::strerror(errno));
   temporary_ = name;
 }
 
@@ -65,7 +66,8 @@ void AtomicFile::commit() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(fd_, 0666U & ~mask);
-  if (::fsync(fd_) != 0) fail(Code::kIo, "can't flush ", path_.string(), ": ", std::strerror(errno));
+  if (::fsync(fd_) != 0)
+    fail(Code::kIo, "can't flush ", path_.string(), ": ", std::strerror(errno));
   if (::rename(temporary_.c_str(), path_.c_str()) != 0)
     fail(Code::kIo, "can't rename to ", path_.string(), ": ", std::strerror(errno));
   ::close(fd_);

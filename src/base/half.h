@@ -25,7 +25,8 @@ inline float to_float(f16 x) {
   const uint32_t exponent = (x.bits >> 10) & 0x1FU;
   const uint32_t mantissa = x.bits & 0x3FFU;
   if (exponent == 0x1FU) return std::bit_cast<float>(sign | 0x7F800000U | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112U) << 23) | (mantissa << 13));
+  if (exponent != 0)
+    return std::bit_cast<float>(sign | ((exponent + 112U) << 23) | (mantissa << 13));
   // Subnormal: mantissa * 2^-24, exact in binary32.
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24F;
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
@@ -45,7 +46,8 @@ inline f16 to_f16(float x) {
   const uint32_t a = u & 0x7FFFFFFFU;
   if (a > 0x7F800000U) return {static_cast<uint16_t>(sign | 0x7E00U)};
   if (a >= 0x477FF000U) return {static_cast<uint16_t>(sign | 0x7C00U)};  // 65520 and above
-  if (a < 0x38800000U) {  // below 2^-14: subnormal; adding 0.5 aligns the mantissa at 2^-24 and rounds
+  if (a <
+      0x38800000U) {  // below 2^-14: subnormal; adding 0.5 aligns the mantissa at 2^-24 and rounds
     const float aligned = std::bit_cast<float>(a) + 0.5F;
     return {static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(aligned) - 0x3F000000U))};
   }

@@ -22,13 +22,20 @@ Json::Json(const Json& other) { *this = other; }
 
 Json& Json::operator=(const Json& other) {
   if (this == &other) return *this;
-  if (other.is_array()) value_ = std::make_unique<Array>(other.as_array());
-  else if (other.is_object()) value_ = std::make_unique<Object>(other.as_object());
-  else if (other.is_string()) value_ = std::get<std::string>(other.value_);
-  else if (other.is_double()) value_ = std::get<double>(other.value_);
-  else if (other.is_int()) value_ = std::get<int64_t>(other.value_);
-  else if (other.is_bool()) value_ = std::get<bool>(other.value_);
-  else value_ = std::monostate{};
+  if (other.is_array())
+    value_ = std::make_unique<Array>(other.as_array());
+  else if (other.is_object())
+    value_ = std::make_unique<Object>(other.as_object());
+  else if (other.is_string())
+    value_ = std::get<std::string>(other.value_);
+  else if (other.is_double())
+    value_ = std::get<double>(other.value_);
+  else if (other.is_int())
+    value_ = std::get<int64_t>(other.value_);
+  else if (other.is_bool())
+    value_ = std::get<bool>(other.value_);
+  else
+    value_ = std::monostate{};
   return *this;
 }
 
@@ -54,13 +61,20 @@ bool operator==(const Json& a, const Json& b) {
 
 std::string_view Json::kind() const {
   switch (value_.index()) {
-    case 0: return "null";
-    case 1: return "boolean";
-    case 2: return "integer";
-    case 3: return "number";
-    case 4: return "string";
-    case 5: return "array";
-    default: return "object";
+    case 0:
+      return "null";
+    case 1:
+      return "boolean";
+    case 2:
+      return "integer";
+    case 3:
+      return "number";
+    case 4:
+      return "string";
+    case 5:
+      return "array";
+    default:
+      return "object";
   }
 }
 
@@ -110,7 +124,9 @@ Json::Object& Json::as_object() {
   return *std::get<std::unique_ptr<Object>>(value_);
 }
 
-const Json* Json::find(std::string_view key) const { return is_object() ? as_object().find(key) : nullptr; }
+const Json* Json::find(std::string_view key) const {
+  return is_object() ? as_object().find(key) : nullptr;
+}
 
 const Json* Json::find_value(std::string_view key) const {
   const Json* j = find(key);
@@ -142,7 +158,8 @@ int64_t Json::size() const {
 
 const Json& Json::operator[](int64_t i) const {
   const Array& a = as_array();
-  require_data(i >= 0 && i < static_cast<int64_t>(a.size()), "index ", i, " of an array of ", a.size());
+  require_data(i >= 0 && i < static_cast<int64_t>(a.size()), "index ", i, " of an array of ",
+               a.size());
   return a[static_cast<size_t>(i)];
 }
 
@@ -189,7 +206,8 @@ int64_t Json::get_int(std::string_view key, int64_t otherwise, IntRange range) c
 
 float Json::get_float(std::string_view key, float otherwise) const {
   const Json* j = find_value(key);
-  return j == nullptr ? otherwise : with_key(key, [&] { return static_cast<float>(j->as_double()); });
+  return j == nullptr ? otherwise
+                      : with_key(key, [&] { return static_cast<float>(j->as_double()); });
 }
 
 double Json::get_double(std::string_view key, double otherwise) const {
@@ -220,7 +238,7 @@ size_t Json::Object::index_of(std::string_view key) const {
     return members_.size();
   }
   const size_t mask = slots_.size() - 1;
-  for (size_t s = std::hash<std::string_view>{}(key) & mask;; s = (s + 1) & mask) {
+  for (size_t s = std::hash<std::string_view>{}(key)&mask;; s = (s + 1) & mask) {
     if (slots_[s] == 0) return members_.size();
     if (members_[slots_[s] - 1].first == key) return slots_[s] - 1;
   }

@@ -15,7 +15,8 @@ namespace hearth {
 
 struct JsonLimits {
   int max_depth = 200;
-  bool allow_nonfinite = false;  // accept NaN, Infinity and -Infinity, as Python writes them into config.json
+  bool allow_nonfinite =
+      false;  // accept NaN, Infinity and -Infinity, as Python writes them into config.json
 };
 
 struct JsonStyle {
@@ -34,17 +35,17 @@ class Json {
   class Object;
   using Array = std::vector<Json>;
 
-  Json() = default;                                            // null
-  Json(std::nullptr_t);                                        // NOLINT(google-explicit-constructor)
-  Json(bool b);                                                // NOLINT(google-explicit-constructor)
-  Json(int i);                                                 // NOLINT(google-explicit-constructor)
-  Json(int64_t i);                                             // NOLINT(google-explicit-constructor)
-  Json(double d);                                              // NOLINT(google-explicit-constructor)
-  Json(const char* s);                                         // NOLINT(google-explicit-constructor)
-  Json(std::string_view s);                                    // NOLINT(google-explicit-constructor)
-  Json(std::string s);                                         // NOLINT(google-explicit-constructor)
-  Json(Array a);                                               // NOLINT(google-explicit-constructor)
-  Json(Object o);                                              // NOLINT(google-explicit-constructor)
+  Json() = default;          // null
+  Json(std::nullptr_t);      // NOLINT(google-explicit-constructor)
+  Json(bool b);              // NOLINT(google-explicit-constructor)
+  Json(int i);               // NOLINT(google-explicit-constructor)
+  Json(int64_t i);           // NOLINT(google-explicit-constructor)
+  Json(double d);            // NOLINT(google-explicit-constructor)
+  Json(const char* s);       // NOLINT(google-explicit-constructor)
+  Json(std::string_view s);  // NOLINT(google-explicit-constructor)
+  Json(std::string s);       // NOLINT(google-explicit-constructor)
+  Json(Array a);             // NOLINT(google-explicit-constructor)
+  Json(Object o);            // NOLINT(google-explicit-constructor)
   static Json array();
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
 
@@ -65,7 +66,8 @@ class Json {
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
   bool is_array() const { return std::holds_alternative<std::unique_ptr<Array>>(value_); }
   bool is_object() const { return std::holds_alternative<std::unique_ptr<Object>>(value_); }
-  std::string_view kind() const;  // "null", "boolean", "integer", "number", "string", "array", "object"
+  std::string_view kind()
+      const;  // "null", "boolean", "integer", "number", "string", "array", "object"
 
   // Throw kCorruptData when the value is of another kind. as_double accepts integers; as_int accepts doubles that
   // are whole.
@@ -99,7 +101,9 @@ class Json {
   const std::string& require_string(std::string_view key) const;
   // Absent or null gives the default; a value of another kind throws.
   int64_t get_int(std::string_view key, int64_t otherwise, IntRange range) const;
-  int64_t get_int(std::string_view key, int64_t otherwise) const { return get_int(key, otherwise, IntRange{}); }
+  int64_t get_int(std::string_view key, int64_t otherwise) const {
+    return get_int(key, otherwise, IntRange{});
+  }
   float get_float(std::string_view key, float otherwise) const;
   double get_double(std::string_view key, double otherwise) const;
   bool get_bool(std::string_view key, bool otherwise) const;
@@ -110,7 +114,8 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, std::unique_ptr<Array>, std::unique_ptr<Object>>
+  std::variant<std::monostate, bool, int64_t, double, std::string, std::unique_ptr<Array>,
+               std::unique_ptr<Object>>
       value_;
 };
 
@@ -135,7 +140,8 @@ class Json::Object {
   void rebuild_index();
 
   std::vector<Member> members_;
-  std::vector<uint32_t> slots_;  // open addressing, member number + 1; empty while the object is small
+  std::vector<uint32_t>
+      slots_;  // open addressing, member number + 1; empty while the object is small
 };
 
 // Defined here because clang wants Object whole where a Json is made.

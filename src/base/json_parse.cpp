@@ -59,7 +59,8 @@ class Builder {
     const std::string digits = take_text();
     double exact = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), exact);
-    return add(Json(error == std::errc() && end == digits.data() + digits.size() ? exact : approximate));
+    return add(
+        Json(error == std::errc() && end == digits.data() + digits.size() ? exact : approximate));
   }
   bool on_bool(bool b, Ec&) { return add(Json(b)); }
   bool on_null(Ec&) { return add(Json()); }
@@ -113,8 +114,10 @@ std::string without_nonfinite(std::string_view text) {
     const char c = text[i];
     if (in_string) {
       out += c;
-      if (c == '\\' && i + 1 < text.size()) out += text[++i];
-      else if (c == '"') in_string = false;
+      if (c == '\\' && i + 1 < text.size())
+        out += text[++i];
+      else if (c == '"')
+        in_string = false;
     } else if (text.substr(i).starts_with("Infinity")) {
       out += "1e400";
       i += 7;
@@ -133,7 +136,8 @@ std::string without_nonfinite(std::string_view text) {
 
 Json Json::parse(std::string_view text, const JsonLimits& limits) {
   std::string replaced;
-  if (limits.allow_nonfinite && (text.find("Infinity") != text.npos || text.find("NaN") != text.npos)) {
+  if (limits.allow_nonfinite &&
+      (text.find("Infinity") != text.npos || text.find("NaN") != text.npos)) {
     replaced = without_nonfinite(text);
     text = replaced;
   }
@@ -143,7 +147,9 @@ Json Json::parse(std::string_view text, const JsonLimits& limits) {
   bj::error_code error;
   size_t used = parser.write_some(false, text.data(), text.size(), error);
   if (!error) {
-    while (used < text.size() && std::string_view(" \t\r\n").find(text[used]) != std::string_view::npos) ++used;
+    while (used < text.size() &&
+           std::string_view(" \t\r\n").find(text[used]) != std::string_view::npos)
+      ++used;
     if (used < text.size()) error = bj::error::extra_data;
   }
   if (error) {
@@ -151,7 +157,8 @@ Json Json::parse(std::string_view text, const JsonLimits& limits) {
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t start = before.rfind('\n');
     const size_t column = before.size() - (start == std::string_view::npos ? 0 : start + 1) + 1;
-    fail(Code::kCorruptData, "not valid JSON at line ", line, ", column ", column, ": ", error.message());
+    fail(Code::kCorruptData, "not valid JSON at line ", line, ", column ", column, ": ",
+         error.message());
   }
   return parser.handler().take();
 }

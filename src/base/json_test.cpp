@@ -60,7 +60,8 @@ TEST_CASE("json: large integers and non-finite numbers") {
   CHECK_THROWS_AS(Json::parse("NaN"), Error);
   CHECK(std::isinf(Json::parse("[Infinity]", {.allow_nonfinite = true})[0].as_double()));
   CHECK(std::isinf(Json::parse("[-Infinity]", {.allow_nonfinite = true})[0].as_double()));
-  CHECK(Json::parse(R"(["NaN", "Infinity"])", {.allow_nonfinite = true})[1].as_string() == "Infinity");
+  CHECK(Json::parse(R"(["NaN", "Infinity"])", {.allow_nonfinite = true})[1].as_string() ==
+        "Infinity");
 }
 
 TEST_CASE("json: faults name line and column") {
@@ -83,8 +84,10 @@ TEST_CASE("json: 100,000 levels are refused, not recursed into") {
 TEST_CASE("json: accessors name the key and what was expected") {
   const Json j = Json::parse(R"({"n": 5, "s": "x", "f": 2.5, "z": null})");
   CHECK(j.require_int("n", {.min = 1}) == 5);
-  CHECK_THROWS_WITH_AS(j.require_int("n", {.min = 6}), doctest::Contains("\"n\": 5 is too small"), Error);
-  CHECK_THROWS_WITH_AS(j.require_int("s"), doctest::Contains("\"s\": expected an integer, found string"), Error);
+  CHECK_THROWS_WITH_AS(j.require_int("n", {.min = 6}), doctest::Contains("\"n\": 5 is too small"),
+                       Error);
+  CHECK_THROWS_WITH_AS(j.require_int("s"),
+                       doctest::Contains("\"s\": expected an integer, found string"), Error);
   CHECK_THROWS_WITH_AS(j.require_int("f"), doctest::Contains("2.5"), Error);
   CHECK_THROWS_WITH_AS(j.require_int("absent"), doctest::Contains("\"absent\" is missing"), Error);
   CHECK(j.get_int("z", 7) == 7);

@@ -53,8 +53,8 @@ void new_line(std::string& out, int indent, int depth) {
 void write(std::string& out, const Json& j, const JsonStyle& style, int depth);
 
 template <class Range, class WriteOne>
-void write_list(std::string& out, const Range& range, char open, char close, const JsonStyle& style, int depth,
-                WriteOne write_one) {
+void write_list(std::string& out, const Range& range, char open, char close, const JsonStyle& style,
+                int depth, WriteOne write_one) {
   out += open;
   bool first = true;
   for (const auto& item : range) {
@@ -68,13 +68,19 @@ void write_list(std::string& out, const Range& range, char open, char close, con
 }
 
 void write(std::string& out, const Json& j, const JsonStyle& style, int depth) {
-  if (j.is_null()) out += "null";
-  else if (j.is_bool()) out += j.as_bool() ? "true" : "false";
-  else if (j.is_int()) out += fmt::format("{}", j.as_int());
-  else if (j.is_double()) out += format_double(j.as_double());
-  else if (j.is_string()) append_json_string(out, j.as_string(), style.ensure_ascii);
+  if (j.is_null())
+    out += "null";
+  else if (j.is_bool())
+    out += j.as_bool() ? "true" : "false";
+  else if (j.is_int())
+    out += fmt::format("{}", j.as_int());
+  else if (j.is_double())
+    out += format_double(j.as_double());
+  else if (j.is_string())
+    append_json_string(out, j.as_string(), style.ensure_ascii);
   else if (j.is_array()) {
-    write_list(out, j.as_array(), '[', ']', style, depth, [&](const Json& item) { write(out, item, style, depth + 1); });
+    write_list(out, j.as_array(), '[', ']', style, depth,
+               [&](const Json& item) { write(out, item, style, depth + 1); });
   } else {
     std::vector<const Json::Object::Member*> members;
     for (const auto& m : j.as_object()) members.push_back(&m);
@@ -99,15 +105,24 @@ void append_json_string(std::string& out, std::string_view text, bool ensure_asc
       text.remove_prefix(1);
       continue;
     }
-    if (c == '"') out += "\\\"";
-    else if (c == '\\') out += "\\\\";
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\b') out += "\\b";
-    else if (c == '\f') out += "\\f";
-    else if (c < 0x20U || (ensure_ascii && c > 0x7EU)) append_escape(out, c);
-    else out += text.substr(0, length);
+    if (c == '"')
+      out += "\\\"";
+    else if (c == '\\')
+      out += "\\\\";
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\b')
+      out += "\\b";
+    else if (c == '\f')
+      out += "\\f";
+    else if (c < 0x20U || (ensure_ascii && c > 0x7EU))
+      append_escape(out, c);
+    else
+      out += text.substr(0, length);
     text.remove_prefix(length);
   }
   out += '"';
@@ -118,7 +133,8 @@ std::string format_double(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   if (value == 0) return std::signbit(value) ? "-0.0" : "0.0";
   char buffer[64];
-  const auto scientific = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
+  const auto scientific =
+      std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific);
   const std::string_view text(buffer, static_cast<size_t>(scientific.ptr - buffer));
   // "e+05" or "e-05": from_chars takes no plus sign.
   const char* digits = buffer + text.find('e') + (text.contains("e+") ? 2 : 1);

@@ -19,7 +19,9 @@ void write_line(LogLevel level, std::string_view prefix, std::string_view messag
 
 void set_log_level(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
 LogLevel log_level() { return g_level.load(std::memory_order_relaxed); }
-void log_warning(std::string_view message) { write_line(LogLevel::kWarning, "hearth: warning: ", message); }
+void log_warning(std::string_view message) {
+  write_line(LogLevel::kWarning, "hearth: warning: ", message);
+}
 void log_info(std::string_view message) { write_line(LogLevel::kInfo, "hearth: ", message); }
 void log_debug(std::string_view message) { write_line(LogLevel::kDebug, "hearth: ", message); }
 

@@ -26,17 +26,19 @@ struct FileDescriptor {
 std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) {
-    fail(errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kIo, "can't open ", path.string(), ": ",
-         std::strerror(errno));
+    fail(errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kIo, "can't open ",
+         path.string(), ": ", std::strerror(errno));
   }
-  struct stat info {};
-  if (::fstat(file.fd, &info) != 0) fail(Code::kIo, "can't stat ", path.string(), ": ", std::strerror(errno));
+  struct stat info{};
+  if (::fstat(file.fd, &info) != 0)
+    fail(Code::kIo, "can't stat ", path.string(), ": ", std::strerror(errno));
   if (!S_ISREG(info.st_mode)) fail(Code::kIo, path.string(), " is not a regular file");
   const size_t size = static_cast<size_t>(info.st_size);
   std::span<const std::byte> bytes;
   if (size > 0) {
     void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-    if (memory == MAP_FAILED) fail(Code::kIo, "can't map ", path.string(), ": ", std::strerror(errno));
+    if (memory == MAP_FAILED)
+      fail(Code::kIo, "can't map ", path.string(), ": ", std::strerror(errno));
     bytes = {static_cast<const std::byte*>(memory), size};
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(path, bytes));

@@ -8,7 +8,8 @@ namespace {
 std::filesystem::path folder(const char* own, const char* xdg, const char* home_relative) {
   if (const char* root = std::getenv("HEARTH_HOME"); root != nullptr && *root != '\0')
     return std::filesystem::path(root) / own;
-  if (const char* base = std::getenv(xdg); base != nullptr && *base == '/') return std::filesystem::path(base) / "hearth";
+  if (const char* base = std::getenv(xdg); base != nullptr && *base == '/')
+    return std::filesystem::path(base) / "hearth";
   const char* home = std::getenv("HOME");
   return std::filesystem::path(home != nullptr ? home : "/tmp") / home_relative / "hearth";
 }

@@ -5,8 +5,11 @@
 
 namespace hearth {
 
-std::filesystem::path config_dir();  // HEARTH_HOME/config, else $XDG_CONFIG_HOME/hearth, else ~/.config/hearth
-std::filesystem::path data_dir();    // HEARTH_HOME/data,   else $XDG_DATA_HOME/hearth,   else ~/.local/share/hearth
-std::filesystem::path cache_dir();   // HEARTH_HOME/cache,  else $XDG_CACHE_HOME/hearth,  else ~/.cache/hearth
+std::filesystem::path
+config_dir();  // HEARTH_HOME/config, else $XDG_CONFIG_HOME/hearth, else ~/.config/hearth
+std::filesystem::path
+data_dir();  // HEARTH_HOME/data,   else $XDG_DATA_HOME/hearth,   else ~/.local/share/hearth
+std::filesystem::path
+cache_dir();  // HEARTH_HOME/cache,  else $XDG_CACHE_HOME/hearth,  else ~/.cache/hearth
 
 }  // namespace hearth

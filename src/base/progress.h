@@ -11,7 +11,8 @@ class Progress {
  public:
   virtual ~Progress() = default;
   // done and total in units of the stage ("bytes", "tokens"); total < 0 when unknown.
-  virtual void report(std::string_view stage, int64_t done, int64_t total, std::string_view unit) = 0;
+  virtual void report(std::string_view stage, int64_t done, int64_t total,
+                      std::string_view unit) = 0;
 };
 
 }  // namespace hearth

@@ -76,7 +76,8 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int threads) : thread_count_(threads), state_(std::make_unique<State>()) {
   require(threads >= 1 && threads <= 1024, "a thread pool has 1 to 1024 threads, not ", threads);
-  for (int i = 1; i < threads; ++i) state_->workers.emplace_back([state = state_.get(), i] { state->work(i); });
+  for (int i = 1; i < threads; ++i)
+    state_->workers.emplace_back([state = state_.get(), i] { state->work(i); });
 }
 
 ThreadPool::~ThreadPool() {
@@ -104,8 +105,10 @@ void ThreadPool::parallel_for(int64_t chunks, function_ref<void(int64_t, int)> b
   for (int spin = 0;; ++spin) {
     const int active = s.active.load(std::memory_order_seq_cst);
     if (active == 0) return;
-    if (spin < kSpins) pause_briefly();
-    else s.active.wait(active, std::memory_order_seq_cst);
+    if (spin < kSpins)
+      pause_briefly();
+    else
+      s.active.wait(active, std::memory_order_seq_cst);
   }
 }
 
@@ -114,7 +117,8 @@ int ThreadPool::available_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
-  std::ifstream quota_file("/sys/fs/cgroup/cpu.max");  // "max 100000" or "150000 100000", microseconds
+  std::ifstream quota_file(
+      "/sys/fs/cgroup/cpu.max");  // "max 100000" or "150000 100000", microseconds
   std::string quota;
   double period = 0;
   if (quota_file >> quota >> period && quota != "max" && period > 0) {

@@ -21,17 +21,22 @@ struct Engine::Row {
   std::span<const int32_t> next_tokens(int64_t count) const {
     const int64_t done = state.length();
     if (done < static_cast<int64_t>(request.prompt.size()))
-      return std::span(request.prompt).subspan(static_cast<size_t>(done), static_cast<size_t>(count));
+      return std::span(request.prompt)
+          .subspan(static_cast<size_t>(done), static_cast<size_t>(count));
     return {&last_token, 1};
   }
 };
 
 std::string_view name(Finish finish) {
   switch (finish) {
-    case Finish::kStop: return "stop";
-    case Finish::kLength: return "length";
-    case Finish::kCancelled: return "cancelled";
-    case Finish::kError: return "error";
+    case Finish::kStop:
+      return "stop";
+    case Finish::kLength:
+      return "length";
+    case Finish::kCancelled:
+      return "cancelled";
+    case Finish::kError:
+      return "error";
   }
   return "error";
 }
@@ -58,11 +63,11 @@ std::shared_ptr<const Generation> Engine::submit(GenerationRequest request) {
   const int64_t prompt = static_cast<int64_t>(request.prompt.size());
   require(prompt >= 1, "the prompt is empty; give at least one token");
   require(request.max_tokens >= 0, "max_tokens ", request.max_tokens, " is negative");
-  require(prompt <= options_.context_tokens, "the prompt has ", prompt, " tokens, the context holds ",
-          options_.context_tokens, "; shorten the prompt");
+  require(prompt <= options_.context_tokens, "the prompt has ", prompt,
+          " tokens, the context holds ", options_.context_tokens, "; shorten the prompt");
   for (const int32_t token : request.prompt) {
-    require(token >= 0 && token < model_->vocab_size(), "token ", token, " is outside the vocabulary of ",
-            model_->vocab_size());
+    require(token >= 0 && token < model_->vocab_size(), "token ", token,
+            " is outside the vocabulary of ", model_->vocab_size());
   }
   check(request.sampling);
   request.max_tokens = std::min(request.max_tokens, options_.context_tokens - prompt);
@@ -71,8 +76,8 @@ std::shared_ptr<const Generation> Engine::submit(GenerationRequest request) {
   const int64_t pages = (prompt + request.max_tokens + codec::kPageTokens - 1) / codec::kPageTokens;
   if (pages > options_.kv_budget_bytes / page_bytes) {
     fail(Code::kResourceExhausted, "KV cache: ", prompt, " prompt tokens and ", request.max_tokens,
-         " to generate need ", pages * page_bytes, " bytes, the budget is ", options_.kv_budget_bytes,
-         "; ask for fewer tokens");
+         " to generate need ", pages * page_bytes, " bytes, the budget is ",
+         options_.kv_budget_bytes, "; ask for fewer tokens");
   }
 
   auto row = std::make_unique<Row>(pool_, std::move(request));
@@ -92,7 +97,8 @@ void Engine::finish(Row& row, Finish reason) {
 }
 
 void Engine::cancel(int64_t id) {
-  if (const auto found = rows_.find(id); found != rows_.end()) finish(*found->second, Finish::kCancelled);
+  if (const auto found = rows_.find(id); found != rows_.end())
+    finish(*found->second, Finish::kCancelled);
 }
 
 // The row's pending tokens are computed; these are the logits of the last one.
@@ -114,11 +120,13 @@ bool Engine::step() {
   std::vector<ForwardSlice> slices;
   for (const StepPlan::Entry& e : plan.entries) {
     Row& row = *rows_.at(e.row);
-    slices.push_back({&row.state, row.next_tokens(e.tokens), e.is_last ? LogitsOf::kLast : LogitsOf::kNone});
+    slices.push_back(
+        {&row.state, row.next_tokens(e.tokens), e.is_last ? LogitsOf::kLast : LogitsOf::kNone});
   }
   Tensor logits;
   try {
-    const ComputeScope scope({.pool = &threads_, .numerics = options_.numerics, .recorder = nullptr});
+    const ComputeScope scope(
+        {.pool = &threads_, .numerics = options_.numerics, .recorder = nullptr});
     logits = forward(*model_, pool_, slices);
   } catch (const Error& e) {
     for (const StepPlan::Entry& entry : plan.entries) {
@@ -133,7 +141,8 @@ bool Engine::step() {
   for (const StepPlan::Entry& e : plan.entries) {
     if (!e.is_last) continue;
     const size_t width = static_cast<size_t>(logits.dim(1));
-    draw(*rows_.at(e.row), logits.span<float>().subspan(static_cast<size_t>(next++) * width, width));
+    draw(*rows_.at(e.row),
+         logits.span<float>().subspan(static_cast<size_t>(next++) * width, width));
   }
   return true;
 }

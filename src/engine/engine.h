@@ -23,22 +23,22 @@ namespace hearth {
 struct EngineOptions {
   int threads = 0;  // 0 = as many as this process may use
   Numerics numerics = Numerics::kFast;
-  DType kv_dtype = DType::kBF16;       // how pages store keys and values
+  DType kv_dtype = DType::kBF16;  // how pages store keys and values
   int64_t kv_budget_bytes = 1LL << 30;
-  int64_t context_tokens = 4096;       // longest prompt and answer together
-  StepLimits limits;                   // .bytes is set by the engine
+  int64_t context_tokens = 4096;  // longest prompt and answer together
+  StepLimits limits;              // .bytes is set by the engine
 };
 
 struct GenerationRequest {
-  std::vector<int32_t> prompt;      // at least one token
-  int64_t max_tokens = 256;         // to generate; 0 = none (the prompt is read, nothing comes)
+  std::vector<int32_t> prompt;  // at least one token
+  int64_t max_tokens = 256;     // to generate; 0 = none (the prompt is read, nothing comes)
   SamplingParams sampling;
   std::vector<int32_t> end_tokens;  // any of them ends the answer and is not part of it
 };
 
 enum class Finish : uint8_t {
-  kStop,       // an end token was drawn
-  kLength,     // max_tokens, or the context is full
+  kStop,    // an end token was drawn
+  kLength,  // max_tokens, or the context is full
   kCancelled,
   kError,
 };
@@ -48,9 +48,9 @@ std::string_view name(Finish finish);  // "stop", "length", "cancelled", "error"
 struct Generation {
   int64_t id = 0;
   int64_t prompt_tokens = 0;
-  std::vector<Sample> tokens;         // grows
-  std::optional<Finish> finish;       // set once
-  std::string error;                  // when finish is kError
+  std::vector<Sample> tokens;    // grows
+  std::optional<Finish> finish;  // set once
+  std::string error;             // when finish is kError
 };
 
 // Owned by one thread. The model outlives it.

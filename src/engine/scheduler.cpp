@@ -18,7 +18,8 @@ Scheduler::Row& Scheduler::running(int64_t row) {
 }
 
 StepPlan Scheduler::plan() {
-  while (!waiting_.empty() && running_rows() < limits_.rows && promised_bytes_ + waiting_.front().bytes <= limits_.bytes) {
+  while (!waiting_.empty() && running_rows() < limits_.rows &&
+         promised_bytes_ + waiting_.front().bytes <= limits_.bytes) {
     promised_bytes_ += waiting_.front().bytes;
     running_.push_back(waiting_.front());
     waiting_.pop_front();

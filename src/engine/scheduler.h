@@ -8,8 +8,9 @@
 namespace hearth {
 
 struct StepLimits {
-  int64_t tokens = 512;  // computed in one step, all rows together; decoding rows come first and always fit
-  int64_t rows = 64;     // sequences running at once
+  int64_t tokens =
+      512;  // computed in one step, all rows together; decoding rows come first and always fit
+  int64_t rows = 64;          // sequences running at once
   int64_t bytes = INT64_MAX;  // of pages promised to running rows
 };
 

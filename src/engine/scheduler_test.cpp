@@ -37,7 +37,9 @@ TEST_CASE("scheduler: rows wait until their bytes fit, in order") {
 TEST_CASE("scheduler: over random arrivals every row finishes and no budget is overrun") {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     SplitMix64 random(seed);
-    const StepLimits limits{.tokens = 1 + random.below(40), .rows = 1 + random.below(6), .bytes = 50 + random.below(100)};
+    const StepLimits limits{.tokens = 1 + random.below(40),
+                            .rows = 1 + random.below(6),
+                            .bytes = 50 + random.below(100)};
     Scheduler s(limits);
     std::map<int64_t, int64_t> to_draw;  // per live row
     int64_t next = 0;

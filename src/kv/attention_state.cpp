@@ -15,10 +15,13 @@ int64_t pages_for(int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTok
 
 }  // namespace
 
-AttentionState::AttentionState(PagePool& pool) : pool_(&pool), pages_(static_cast<size_t>(pool.group_count())) {}
+AttentionState::AttentionState(PagePool& pool)
+    : pool_(&pool), pages_(static_cast<size_t>(pool.group_count())) {}
 
 AttentionState::AttentionState(AttentionState&& other) noexcept
-    : pool_(other.pool_), length_(std::exchange(other.length_, 0)), pages_(std::move(other.pages_)) {
+    : pool_(other.pool_),
+      length_(std::exchange(other.length_, 0)),
+      pages_(std::move(other.pages_)) {
   other.pages_.clear();
 }
 
@@ -86,7 +89,8 @@ void AttentionState::advance(int64_t rows) {
 }
 
 void AttentionState::truncate(int64_t length) {
-  require(length >= 0 && length <= length_, "can't cut a sequence of ", length_, " tokens to ", length);
+  require(length >= 0 && length <= length_, "can't cut a sequence of ", length_, " tokens to ",
+          length);
   for (int group = 0; group < pool_->group_count(); ++group) {
     const int64_t window = pool_->window(group);
     auto& list = pages_[static_cast<size_t>(group)];

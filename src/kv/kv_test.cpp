@@ -57,7 +57,8 @@ TEST_CASE("attention state: a sliding group gives pages back as soon as no later
     state.advance(1);
     const auto pages = state.pages(1);
     for (int64_t i = 0; i < static_cast<int64_t>(pages.size()); ++i) {
-      const bool is_needed = (i + 1) * 64 > state.length() - 100 + 1;  // holds a position that the next query sees
+      const bool is_needed =
+          (i + 1) * 64 > state.length() - 100 + 1;  // holds a position that the next query sees
       CHECK((pages[static_cast<size_t>(i)] >= 0) == is_needed);
     }
   }
@@ -100,9 +101,12 @@ TEST_CASE("pages are neither lost nor doubled over random forks, cuts and ends")
     for (int i = 0; i < 2000; ++i) {
       const int64_t pick = states.empty() ? 0 : random.below(static_cast<int64_t>(states.size()));
       switch (random.below(5)) {
-        case 0: states.emplace_back(pool); break;
+        case 0:
+          states.emplace_back(pool);
+          break;
         case 1:
-          if (!states.empty() && states.size() < 20) states.push_back(states[static_cast<size_t>(pick)].fork());
+          if (!states.empty() && states.size() < 20)
+            states.push_back(states[static_cast<size_t>(pick)].fork());
           break;
         case 2:
         case 3:
@@ -136,7 +140,8 @@ TEST_CASE("step: positions continue each sequence, tables name its pages") {
   const std::vector<Slice> slices = {{&a, 0, 1}, {&b, 1, 3}};
   const StepContext step(pool, tokens, slices);
   const auto positions = step.positions().span<int32_t>();
-  CHECK(std::vector<int32_t>(positions.begin(), positions.end()) == std::vector<int32_t>{70, 0, 1, 2});
+  CHECK(std::vector<int32_t>(positions.begin(), positions.end()) ==
+        std::vector<int32_t>{70, 0, 1, 2});
   const SliceTable& table = step.layer(1).slices();
   CHECK(step.layer(1).window() == 100);
   CHECK(table.pages.dim(1) == 2);

@@ -16,8 +16,8 @@ PagePool::PagePool(const CacheLayout& layout, DType dtype, int64_t budget_bytes)
     : dtype_(dtype), budget_bytes_(budget_bytes) {
   for (const AttentionLayer& l : layout.layers()) {
     const codec::KvPageLayout page{dtype, l.kv_heads, l.k_dim, l.v_dim};
-    require(codec::is_valid(page), "KV cache: ", l.kv_heads, " heads of ", l.k_dim, " and ", l.v_dim, " stored as ",
-            dtype, " are not supported");
+    require(codec::is_valid(page), "KV cache: ", l.kv_heads, " heads of ", l.k_dim, " and ",
+            l.v_dim, " stored as ", dtype, " are not supported");
     auto group = std::ranges::find(groups_, l.window, &Group::window);
     if (group == groups_.end()) group = groups_.insert(groups_.end(), Group{.window = l.window});
     layers_.push_back({static_cast<int>(group - groups_.begin()), group->page_bytes, page});
@@ -25,12 +25,14 @@ PagePool::PagePool(const CacheLayout& layout, DType dtype, int64_t budget_bytes)
   }
   int64_t one_of_each = 0;
   for (const Group& g : groups_) one_of_each += g.page_bytes;
-  require(budget_bytes >= one_of_each, "KV cache: a budget of ", budget_bytes, " bytes is less than one page of ",
-          codec::kPageTokens, " tokens (", one_of_each, " bytes)");
+  require(budget_bytes >= one_of_each, "KV cache: a budget of ", budget_bytes,
+          " bytes is less than one page of ", codec::kPageTokens, " tokens (", one_of_each,
+          " bytes)");
   for (Group& g : groups_) {
     g.max_pages = std::min<int64_t>(budget_bytes / g.page_bytes, INT32_MAX);
-    void* memory = ::mmap(nullptr, static_cast<size_t>(g.max_pages * g.page_bytes), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        ::mmap(nullptr, static_cast<size_t>(g.max_pages * g.page_bytes), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
       fail(Code::kResourceExhausted, "KV cache: can't reserve ", g.max_pages * g.page_bytes,
            " bytes of address space: ", std::strerror(errno), "; ask for a smaller context");
@@ -73,7 +75,9 @@ std::optional<int32_t> PagePool::acquire(int group) {
   return page;
 }
 
-void PagePool::retain(int group, int32_t page) { ++at(group).references[static_cast<size_t>(page)]; }
+void PagePool::retain(int group, int32_t page) {
+  ++at(group).references[static_cast<size_t>(page)];
+}
 
 void PagePool::release(int group, int32_t page) {
   Group& g = at(group);
@@ -84,11 +88,14 @@ void PagePool::release(int group, int32_t page) {
   used_bytes_ -= g.page_bytes;
 }
 
-bool PagePool::is_shared(int group, int32_t page) const { return at(group).references[static_cast<size_t>(page)] > 1; }
+bool PagePool::is_shared(int group, int32_t page) const {
+  return at(group).references[static_cast<size_t>(page)] > 1;
+}
 
 void PagePool::copy(int group, int32_t from, int32_t to) {
   const Group& g = at(group);
-  std::memcpy(g.memory + to * g.page_bytes, g.memory + from * g.page_bytes, static_cast<size_t>(g.page_bytes));
+  std::memcpy(g.memory + to * g.page_bytes, g.memory + from * g.page_bytes,
+              static_cast<size_t>(g.page_bytes));
 }
 
 }  // namespace hearth

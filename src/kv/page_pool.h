@@ -28,7 +28,7 @@ class PagePool {
   PagePool& operator=(const PagePool&) = delete;
 
   int group_count() const { return static_cast<int>(groups_.size()); }
-  int64_t window(int group) const { return at(group).window; }           // 0 = full attention
+  int64_t window(int group) const { return at(group).window; }  // 0 = full attention
   int group_of(int64_t layer) const { return layers_[static_cast<size_t>(layer)].group; }
   int64_t layer_count() const { return static_cast<int64_t>(layers_.size()); }
   // Where a layer's part of the pages lies.

@@ -26,10 +26,10 @@ class LayerStep {
  public:
   LayerStep(const StepContext& step, int64_t layer) : step_(&step), layer_(layer) {}
 
-  const Tensor& positions() const;     // [T] i32
-  const SliceTable& slices() const;    // of this layer's page group
-  PagedLayer pages() const;            // where this layer's part of each page lies
-  int64_t window() const;              // 0 = full attention
+  const Tensor& positions() const;   // [T] i32
+  const SliceTable& slices() const;  // of this layer's page group
+  PagedLayer pages() const;          // where this layer's part of each page lies
+  int64_t window() const;            // 0 = full attention
 
  private:
   const StepContext* step_;

@@ -63,22 +63,25 @@ LlamaConfig parse_sizes(const Json& j) {
   c.num_hidden_layers = j.require_int("num_hidden_layers", {.min = 1, .max = kMaxLayers});
   c.num_attention_heads = j.require_int("num_attention_heads", kHeads);
   c.num_key_value_heads = j.get_int("num_key_value_heads", c.num_attention_heads, kHeads);
-  require_data(c.num_attention_heads % c.num_key_value_heads == 0, "\"num_attention_heads\" (", c.num_attention_heads,
-               ") is not a multiple of \"num_key_value_heads\" (", c.num_key_value_heads, ")");
+  require_data(c.num_attention_heads % c.num_key_value_heads == 0, "\"num_attention_heads\" (",
+               c.num_attention_heads, ") is not a multiple of \"num_key_value_heads\" (",
+               c.num_key_value_heads, ")");
   c.vocab_size = j.require_int("vocab_size", kSize);
   c.rms_norm_eps = j.require_float("rms_norm_eps");
   return c;
 }
 
 int64_t default_head_dim(const LlamaConfig& c) {
-  require_data(c.hidden_size % c.num_attention_heads == 0, "\"head_dim\" is missing and \"hidden_size\" (",
-               c.hidden_size, ") is not a multiple of \"num_attention_heads\" (", c.num_attention_heads, ")");
+  require_data(c.hidden_size % c.num_attention_heads == 0,
+               "\"head_dim\" is missing and \"hidden_size\" (", c.hidden_size,
+               ") is not a multiple of \"num_attention_heads\" (", c.num_attention_heads, ")");
   return c.hidden_size / c.num_attention_heads;
 }
 
 LlamaConfig parse_llama(const Json& j) {
   LlamaConfig c = parse_sizes(j);
-  c.head_dim = j.find_value("head_dim") != nullptr ? j.require_int("head_dim", kHeads) : default_head_dim(c);
+  c.head_dim =
+      j.find_value("head_dim") != nullptr ? j.require_int("head_dim", kHeads) : default_head_dim(c);
   c.tie_word_embeddings = j.get_bool("tie_word_embeddings", true);
   c.qkv_bias = Bias{j.get_bool("attention_bias", false)};
   c.o_bias = c.qkv_bias;
@@ -94,7 +97,8 @@ LlamaConfig parse_qwen2(const Json& j) {
   c.tie_word_embeddings = j.get_bool("tie_word_embeddings", true);
   c.qkv_bias = Bias::kPresent;
   c.rope = RopeConfig::parse(j, c.head_dim, 1000000.0);
-  c.windows.resize(static_cast<size_t>(c.num_hidden_layers));  // sliding_window is not honoured by the reference
+  c.windows.resize(
+      static_cast<size_t>(c.num_hidden_layers));  // sliding_window is not honoured by the reference
   return c;
 }
 
@@ -139,7 +143,8 @@ struct Attention {
     if (k_norm) k = (*k_norm)(k);
     q = rope(q, step.positions(), rope_table);
     k = rope(k, step.positions(), rope_table);
-    const Tensor a = attend(q, k, v, step, 1.0F / std::sqrt(static_cast<float>(head_dim)));  // [T, Nq, D]
+    const Tensor a =
+        attend(q, k, v, step, 1.0F / std::sqrt(static_cast<float>(head_dim)));  // [T, Nq, D]
     return o_proj(reshape(a, {x.dim(0), -1}));
   }
 };
@@ -153,9 +158,12 @@ struct Layer {
       : input_layernorm(w.norm("input_layernorm", c.hidden_size, c.rms_norm_eps)),
         post_attention_layernorm(w.norm("post_attention_layernorm", c.hidden_size, c.rms_norm_eps)),
         self_attn(c, table, w.in("self_attn")),
-        mlp{.gate_proj = w.in("mlp").linear("gate_proj", c.hidden_size, c.intermediate_size, c.mlp_bias),
-            .up_proj = w.in("mlp").linear("up_proj", c.hidden_size, c.intermediate_size, c.mlp_bias),
-            .down_proj = w.in("mlp").linear("down_proj", c.intermediate_size, c.hidden_size, c.mlp_bias)} {}
+        mlp{.gate_proj =
+                w.in("mlp").linear("gate_proj", c.hidden_size, c.intermediate_size, c.mlp_bias),
+            .up_proj =
+                w.in("mlp").linear("up_proj", c.hidden_size, c.intermediate_size, c.mlp_bias),
+            .down_proj =
+                w.in("mlp").linear("down_proj", c.intermediate_size, c.hidden_size, c.mlp_bias)} {}
 
   Tensor operator()(const Tensor& h, const LayerStep& step) const {
     const Tensor mid = add(h, self_attn(input_layernorm(h), step));
@@ -172,7 +180,8 @@ class Llama final : public Model {
     embed_tokens_ = w.embedding("model.embed_tokens", config_.vocab_size, config_.hidden_size);
     const RopeTable table = config_.rope.make_table();
     layers_.reserve(static_cast<size_t>(config_.num_hidden_layers));
-    for (int64_t i = 0; i < config_.num_hidden_layers; ++i) layers_.emplace_back(config_, table, w.in("model.layers", i));
+    for (int64_t i = 0; i < config_.num_hidden_layers; ++i)
+      layers_.emplace_back(config_, table, w.in("model.layers", i));
     norm_ = w.norm("model.norm", config_.hidden_size, config_.rms_norm_eps);
     if (config_.tie_word_embeddings) {
       checkpoint.audit({"*.rotary_emb.inv_freq", "lm_head.*"});
@@ -185,7 +194,8 @@ class Llama final : public Model {
   // -> [T, H]
   Tensor hidden(const StepContext& step) const override {
     Tensor h = embed_tokens_(step.tokens());
-    for (size_t i = 0; i < layers_.size(); ++i) h = layers_[i](h, step.layer(static_cast<int64_t>(i)));
+    for (size_t i = 0; i < layers_.size(); ++i)
+      h = layers_[i](h, step.layer(static_cast<int64_t>(i)));
     return norm_(h);
   }
 

@@ -27,7 +27,8 @@ constexpr std::array<Family, 3> kFamilies = {{
 // The type of the first float tensor that a model of this checkpoint computes with.
 DType stored_float(const Checkpoint& checkpoint) {
   for (const TensorInfo* t : checkpoint.tensors())
-    if (t->dtype == DType::kF32 || t->dtype == DType::kBF16 || t->dtype == DType::kF16) return t->dtype;
+    if (t->dtype == DType::kF32 || t->dtype == DType::kBF16 || t->dtype == DType::kF16)
+      return t->dtype;
   return DType::kF32;
 }
 

@@ -24,7 +24,8 @@ struct LoadedModel {
   std::optional<int64_t> context_tokens;
   std::vector<int32_t> end_tokens;  // of config and generation_config
   Json generation_config;           // an object, or null
-  DType activation_dtype = DType::kF32;  // what the reference would compute in: the stored type of floats
+  DType activation_dtype =
+      DType::kF32;  // what the reference would compute in: the stored type of floats
   int64_t tensor_bytes = 0;
 };
 

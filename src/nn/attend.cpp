@@ -4,7 +4,8 @@
 
 namespace hearth {
 
-Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const LayerStep& step, float scale) {
+Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const LayerStep& step,
+              float scale) {
   return attend(q, k, v, step.slices(), step.pages(), {.scale = scale, .window = step.window()});
 }
 

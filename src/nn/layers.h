@@ -37,8 +37,10 @@ struct Norm {
 struct Embedding {
   Weight weight;  // [V, H]
 
-  Tensor operator()(const Tensor& ids) const { return embedding(ids, weight); }  // [T] i32 -> [T, H]
-  Tensor as_linear(const Tensor& rows) const { return linear(rows, weight); }    // [R, H] -> [R, V]
+  Tensor operator()(const Tensor& ids) const {
+    return embedding(ids, weight);
+  }                                                                            // [T] i32 -> [T, H]
+  Tensor as_linear(const Tensor& rows) const { return linear(rows, weight); }  // [R, H] -> [R, V]
 };
 
 // Several linear layers of one input, as q/k/v or gate/up: one result for each, in order. Quantized activations are
@@ -49,7 +51,8 @@ std::array<Tensor, N> project(const Tensor& x, const std::array<const Linear*, N
   for (size_t i = 0; i < N; ++i) weights[i] = &layers[i]->weight;
   std::vector<Tensor> products = linear_many(x, weights);
   std::array<Tensor, N> out;
-  for (size_t i = 0; i < N; ++i) out[i] = layers[i]->bias ? add(products[i], cast(*layers[i]->bias, DType::kF32)) : products[i];
+  for (size_t i = 0; i < N; ++i)
+    out[i] = layers[i]->bias ? add(products[i], cast(*layers[i]->bias, DType::kF32)) : products[i];
   return out;
 }
 

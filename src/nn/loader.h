@@ -21,8 +21,8 @@ class Loader {
  public:
   Loader(Checkpoint& checkpoint, ParameterTree& tree) : checkpoint_(&checkpoint), tree_(&tree) {}
 
-  Loader in(std::string_view name) const;                  // "self_attn"
-  Loader in(std::string_view name, int64_t index) const;   // "model.layers", 3
+  Loader in(std::string_view name) const;                 // "self_attn"
+  Loader in(std::string_view name, int64_t index) const;  // "model.layers", 3
 
   // `name`.weight [out, in] and, if present, `name`.bias [out].
   Linear linear(std::string_view name, int64_t in, int64_t out, Bias bias = Bias::kNone) const;

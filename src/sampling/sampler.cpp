@@ -25,8 +25,10 @@ float log_sum_exp(std::span<const float> logits, float max) {
 void check(const SamplingParams& p) {
   require(p.temperature >= 0.0F && p.temperature <= 100.0F, "temperature ", p.temperature,
           " is out of range; use a number from 0 (greedy) to 100");
-  require(p.top_p >= 0.0F && p.top_p <= 1.0F, "top_p ", p.top_p, " is out of range; use a number from 0 to 1");
-  require(p.min_p >= 0.0F && p.min_p <= 1.0F, "min_p ", p.min_p, " is out of range; use a number from 0 to 1");
+  require(p.top_p >= 0.0F && p.top_p <= 1.0F, "top_p ", p.top_p,
+          " is out of range; use a number from 0 to 1");
+  require(p.min_p >= 0.0F && p.min_p <= 1.0F, "min_p ", p.min_p,
+          " is out of range; use a number from 0 to 1");
   require(p.top_k >= 0, "top_k ", p.top_k, " is out of range; use 0 (off) or a positive count");
 }
 
@@ -51,9 +53,10 @@ void Sampler::keep_top_p(float top_p) {
 void Sampler::keep_top_k(int64_t top_k) {
   if (top_k >= static_cast<int64_t>(candidates_.size())) return;
   const auto last = candidates_.begin() + top_k;
-  std::nth_element(candidates_.begin(), last, candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return a.log_prob != b.log_prob ? a.log_prob > b.log_prob : a.token < b.token;
-  });
+  std::nth_element(candidates_.begin(), last, candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     return a.log_prob != b.log_prob ? a.log_prob > b.log_prob : a.token < b.token;
+                   });
   candidates_.erase(last, candidates_.end());
 }
 
@@ -83,7 +86,8 @@ Sample Sampler::sample(std::span<const float> logits, const SamplingParams& p, u
       candidates_.push_back({log_prob, static_cast<int32_t>(i)});
   }
   if (p.top_p > 0.0F && p.top_p < 1.0F) keep_top_p(p.top_p);
-  if (p.min_p > 0.0F) std::erase_if(candidates_, [&](const Candidate& c) { return c.log_prob < least; });
+  if (p.min_p > 0.0F)
+    std::erase_if(candidates_, [&](const Candidate& c) { return c.log_prob < least; });
   if (p.top_k > 0) keep_top_k(p.top_k);
   std::ranges::sort(candidates_, {}, &Candidate::token);
 

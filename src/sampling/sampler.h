@@ -10,9 +10,10 @@ namespace hearth {
 // All filters look at log-probabilities at temperature 1, in the order top_p, min_p, top_k; the temperature comes last.
 struct SamplingParams {
   float temperature = 0.0F;  // 0 = greedy; then nothing else matters
-  float top_p = 0.0F;        // keep the most probable tokens whose mass reaches this; off at 0 and 1
-  float min_p = 0.0F;        // keep tokens at least this fraction as probable as the most probable; off at 0
-  int64_t top_k = 0;         // keep this many; off at 0
+  float top_p = 0.0F;  // keep the most probable tokens whose mass reaches this; off at 0 and 1
+  float min_p =
+      0.0F;  // keep tokens at least this fraction as probable as the most probable; off at 0
+  int64_t top_k = 0;  // keep this many; off at 0
   uint64_t seed = 0;
 };
 

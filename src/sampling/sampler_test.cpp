@@ -15,24 +15,29 @@ namespace {
 
 std::vector<float> log_of(const std::vector<float>& probabilities) {
   std::vector<float> out;
-  for (const float p : probabilities) out.push_back(std::log(p) + 3.0F);  // the constant must not matter
+  for (const float p : probabilities)
+    out.push_back(std::log(p) + 3.0F);  // the constant must not matter
   return out;
 }
 
 // How often each token comes over many steps.
-std::vector<double> frequencies(const std::vector<float>& logits, const SamplingParams& p, int draws = 20000) {
+std::vector<double> frequencies(const std::vector<float>& logits, const SamplingParams& p,
+                                int draws = 20000) {
   Sampler sampler;
   std::vector<double> f(logits.size());
   for (int i = 0; i < draws; ++i)
-    f[static_cast<size_t>(sampler.sample(logits, p, static_cast<uint64_t>(i)).token)] += 1.0 / draws;
+    f[static_cast<size_t>(sampler.sample(logits, p, static_cast<uint64_t>(i)).token)] +=
+        1.0 / draws;
   return f;
 }
 
 TEST_CASE("threefry2x32 gives the published test vectors") {
   // Random123 distribution, kat_vectors: threefry2x32 with 20 rounds.
   CHECK(threefry2x32({0, 0}, {0, 0}) == Key{0x6b200159U, 0x99ba4efeU});
-  CHECK(threefry2x32({0xffffffffU, 0xffffffffU}, {0xffffffffU, 0xffffffffU}) == Key{0x1cb996fcU, 0xbb002be7U});
-  CHECK(threefry2x32({0x13198a2eU, 0x03707344U}, {0x243f6a88U, 0x85a308d3U}) == Key{0xc4923a9cU, 0x483df7a0U});
+  CHECK(threefry2x32({0xffffffffU, 0xffffffffU}, {0xffffffffU, 0xffffffffU}) ==
+        Key{0x1cb996fcU, 0xbb002be7U});
+  CHECK(threefry2x32({0x13198a2eU, 0x03707344U}, {0x243f6a88U, 0x85a308d3U}) ==
+        Key{0xc4923a9cU, 0x483df7a0U});
 }
 
 TEST_CASE("greedy takes the largest logit, the lowest id of several") {
@@ -67,7 +72,8 @@ TEST_CASE("top_p keeps the token that crosses the mass, and always one") {
   const std::vector<float> logits = log_of({0.5F, 0.3F, 0.15F, 0.05F});
   CHECK(frequencies(logits, {.temperature = 1.0F, .top_p = 0.79F, .seed = 1})[2] == 0.0);
   CHECK(frequencies(logits, {.temperature = 1.0F, .top_p = 0.81F, .seed = 1})[2] > 0.1);
-  CHECK(frequencies(logits, {.temperature = 1.0F, .top_p = 0.0001F, .seed = 1})[0] == doctest::Approx(1.0));
+  CHECK(frequencies(logits, {.temperature = 1.0F, .top_p = 0.0001F, .seed = 1})[0] ==
+        doctest::Approx(1.0));
 }
 
 TEST_CASE("min_p cuts at a fraction of the best, top_k at a count with ties to lower ids") {
@@ -95,7 +101,8 @@ TEST_CASE("a draw depends on seed and step only") {
 TEST_CASE("parameters out of range are refused by name") {
   CHECK_THROWS_WITH_AS(check({.temperature = -1.0F}), doctest::Contains("temperature"), Error);
   CHECK_THROWS_WITH_AS(check({.top_p = 1.5F}), doctest::Contains("top_p"), Error);
-  CHECK_THROWS_WITH_AS(check({.min_p = std::numeric_limits<float>::quiet_NaN()}), doctest::Contains("min_p"), Error);
+  CHECK_THROWS_WITH_AS(check({.min_p = std::numeric_limits<float>::quiet_NaN()}),
+                       doctest::Contains("min_p"), Error);
   CHECK_THROWS_WITH_AS(check({.top_k = -1}), doctest::Contains("top_k"), Error);
 }
 

@@ -62,14 +62,16 @@ void check_gradients(const fs::path& folder) {
   for (int64_t first = 0; first < rows; first += batch.rows_per_sequence) states.emplace_back(pool);
   for (size_t i = 0; i < states.size(); ++i) {
     REQUIRE(states[i].reserve(batch.rows_per_sequence));
-    slices.push_back({&states[i], static_cast<int64_t>(i) * batch.rows_per_sequence, batch.rows_per_sequence});
+    slices.push_back(
+        {&states[i], static_cast<int64_t>(i) * batch.rows_per_sequence, batch.rows_per_sequence});
   }
   const StepContext step(pool, batch.inputs, slices);
 
   Tape tape;
   for (const Parameter& p : loaded.model->parameters().entries()) tape.watch(p.trainable());
   const Tensor logits = loaded.model->logits(loaded.model->hidden(step));
-  const Tensor loss = cross_entropy(logits, Tensor::from(batch.targets, {rows}), Tensor::from(batch.weights, {rows}));
+  const Tensor loss = cross_entropy(logits, Tensor::from(batch.targets, {rows}),
+                                    Tensor::from(batch.weights, {rows}));
   const float expected_loss = golden.tensor("full.loss").item();
   CHECK(std::abs(loss.item() - expected_loss) <= 1e-5F * std::abs(expected_loss));
 

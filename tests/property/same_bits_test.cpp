@@ -37,7 +37,8 @@ Outcome outcome_of(const Generation& g) {
 // A log-probability takes in every logit of its row, so equal bits here are equal bits there, but for freak chance.
 bool is_same(const Outcome& a, const Outcome& b) {
   return a.tokens == b.tokens && a.log_probs.size() == b.log_probs.size() &&
-         std::memcmp(a.log_probs.data(), b.log_probs.data(), a.log_probs.size() * sizeof(float)) == 0;
+         std::memcmp(a.log_probs.data(), b.log_probs.data(), a.log_probs.size() * sizeof(float)) ==
+             0;
 }
 
 std::vector<GenerationRequest> random_requests(SplitMix64& random, int64_t vocab) {
@@ -45,7 +46,8 @@ std::vector<GenerationRequest> random_requests(SplitMix64& random, int64_t vocab
   for (int64_t i = 0; i < 5; ++i) {
     GenerationRequest r;
     const int64_t length = 1 + random.below(i == 0 ? 150 : 40);
-    for (int64_t t = 0; t < length; ++t) r.prompt.push_back(static_cast<int32_t>(random.below(vocab)));
+    for (int64_t t = 0; t < length; ++t)
+      r.prompt.push_back(static_cast<int32_t>(random.below(vocab)));
     r.max_tokens = 1 + random.below(20);
     r.sampling = {.temperature = i % 2 == 0 ? 0.0F : 1.0F, .seed = random.next()};
     requests.push_back(std::move(r));
@@ -71,10 +73,12 @@ void check_same_bits(const Model& model, Numerics numerics, DType kv_dtype, uint
     Engine engine(model, options);
     std::vector<std::shared_ptr<const Generation>> running(requests.size());
     std::vector<size_t> order = {0, 1, 2, 3, 4};
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[static_cast<size_t>(random.below(static_cast<int64_t>(i)))]);
+    for (size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[static_cast<size_t>(random.below(static_cast<int64_t>(i)))]);
     for (const size_t i : order) {
       running[i] = engine.submit(requests[i]);
-      for (int64_t steps = random.below(4); steps > 0; --steps) engine.step();  // arrivals in the middle of others
+      for (int64_t steps = random.below(4); steps > 0; --steps)
+        engine.step();  // arrivals in the middle of others
     }
     engine.run();
     for (size_t i = 0; i < requests.size(); ++i) {
@@ -86,7 +90,8 @@ void check_same_bits(const Model& model, Numerics numerics, DType kv_dtype, uint
   }
 }
 
-TEST_CASE("a row has the same bits in any company, chunking and number of threads: affine weights") {
+TEST_CASE(
+    "a row has the same bits in any company, chunking and number of threads: affine weights") {
   for (const int bits : {2, 3, 4, 5, 6, 8}) {
     for (const int64_t group : {32, 64, 128}) {
       CAPTURE(bits);
@@ -94,19 +99,25 @@ TEST_CASE("a row has the same bits in any company, chunking and number of thread
       const TempDir dir;
       const LoadedModel m = test_support::make_tiny_model(
           dir.path() / "m", test_support::tiny_config({.model_type = "qwen3"}),
-          {.dtype = bits == 8 ? DType::kF16 : DType::kBF16, .affine = codec::AffineFormat{bits, group}, .seed = 3});
+          {.dtype = bits == 8 ? DType::kF16 : DType::kBF16,
+           .affine = codec::AffineFormat{bits, group},
+           .seed = 3});
       for (const Numerics numerics : {Numerics::kExact, Numerics::kFast})
-        check_same_bits(*m.model, numerics, DType::kF32, static_cast<uint64_t>(bits * 1000 + group));
+        check_same_bits(*m.model, numerics, DType::kF32,
+                        static_cast<uint64_t>(bits * 1000 + group));
     }
   }
 }
 
-TEST_CASE("a row has the same bits in any company, chunking and number of threads: dense weights and page types") {
+TEST_CASE(
+    "a row has the same bits in any company, chunking and number of threads: dense weights and "
+    "page types") {
   for (const DType dtype : {DType::kF32, DType::kBF16, DType::kF16}) {
     CAPTURE(dtype);
     const TempDir dir;
-    const LoadedModel m = test_support::make_tiny_model(dir.path() / "m", test_support::tiny_config({}),
-                                                        {.dtype = dtype, .affine = std::nullopt, .seed = 4});
+    const LoadedModel m =
+        test_support::make_tiny_model(dir.path() / "m", test_support::tiny_config({}),
+                                      {.dtype = dtype, .affine = std::nullopt, .seed = 4});
     check_same_bits(*m.model, Numerics::kFast, dtype, 17);
   }
 }
@@ -116,7 +127,8 @@ TEST_CASE("a row has the same bits however a sliding window's pages come and go"
     CAPTURE(window);
     const TempDir dir;
     const LoadedModel m = test_support::make_tiny_model(
-        dir.path() / "m", test_support::tiny_config({.layers = 3, .window = window, .is_tied = false}),
+        dir.path() / "m",
+        test_support::tiny_config({.layers = 3, .window = window, .is_tied = false}),
         {.dtype = DType::kF32, .affine = std::nullopt, .seed = 5});
     check_same_bits(*m.model, Numerics::kExact, DType::kF32, 18);
   }
@@ -128,8 +140,9 @@ TEST_CASE("odd shapes: one head, many query heads a KV head, head sizes off the 
                                  TinyShape{.heads = 6, .kv_heads = 3, .head_dim = 80}}) {
     CAPTURE(shape.head_dim);
     const TempDir dir;
-    const LoadedModel m = test_support::make_tiny_model(dir.path() / "m", test_support::tiny_config(shape),
-                                                        {.dtype = DType::kF32, .affine = std::nullopt, .seed = 6});
+    const LoadedModel m =
+        test_support::make_tiny_model(dir.path() / "m", test_support::tiny_config(shape),
+                                      {.dtype = DType::kF32, .affine = std::nullopt, .seed = 6});
     check_same_bits(*m.model, Numerics::kExact, DType::kBF16, 19);
   }
 }

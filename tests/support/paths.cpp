@@ -12,7 +12,8 @@ std::filesystem::path source_dir() { return HEARTH_SOURCE_DIR; }
 
 std::optional<std::filesystem::path> shared_dir() {
   const char* named = std::getenv("HEARTH_SHARED_DIR");
-  const std::filesystem::path path = named != nullptr ? std::filesystem::path(named) : source_dir() / ".." / "shared";
+  const std::filesystem::path path =
+      named != nullptr ? std::filesystem::path(named) : source_dir() / ".." / "shared";
   if (std::filesystem::is_directory(path / "goldens")) return path;
   return std::nullopt;
 }

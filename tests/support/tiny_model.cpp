@@ -20,7 +20,8 @@ Json tiny_config(const TinyShape& s) {
                          {"eos_token_id", 0}});
   if (s.window > 0) {
     Json types = Json::array();
-    for (int64_t i = 0; i < s.layers; ++i) types.push_back(i % 2 == 0 ? "full_attention" : "sliding_attention");
+    for (int64_t i = 0; i < s.layers; ++i)
+      types.push_back(i % 2 == 0 ? "full_attention" : "sliding_attention");
     j.set("layer_types", std::move(types));
     j.set("sliding_window", s.window);
   }

@@ -28,6 +28,7 @@ struct TinyShape {
 Json tiny_config(const TinyShape& shape);
 
 // Writes the checkpoint to `folder` (which must not exist) and loads it.
-LoadedModel make_tiny_model(const std::filesystem::path& folder, const Json& config, const MakeCheckpointOptions& options);
+LoadedModel make_tiny_model(const std::filesystem::path& folder, const Json& config,
+                            const MakeCheckpointOptions& options);
 
 }  // namespace hearth::test_support

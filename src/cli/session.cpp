@@ -1,0 +1,176 @@
+#include "cli/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <system_error>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mapped_file.h"
+#include "base/paths.h"
+#include "cli/terminal.h"
+#include "starters/starters.h"
+
+namespace hearth::cli {
+namespace {
+
+// Is the file on disk, byte for byte, what the binary holds?
+bool is_laid_out(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  try {
+    return std::ranges::equal(MappedFile::open(path)->bytes(), bytes);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Files that are already there are kept, so that two processes share their pages.
+bool lay_out(const std::filesystem::path& folder, std::span<const EmbeddedFile> files) {
+  try {
+    std::filesystem::create_directories(folder);
+    for (const EmbeddedFile& f : files)
+      if (!is_laid_out(folder / f.name, f.bytes)) write_file_atomic(folder / f.name, f.bytes);
+    return true;
+  } catch (const Error&) {
+    return false;
+  } catch (const std::filesystem::filesystem_error&) {
+    return false;
+  }
+}
+
+std::filesystem::path starter_folder(const std::string& starter) {
+  const auto files = starter_files(starter);
+  HEARTH_CHECK(!files.empty(), "starter ", starter, " is not in this build");
+  const std::filesystem::path usual = cache_dir() / "starters" / starter;
+  if (lay_out(usual, files)) return usual;
+  // A read-only home: a private folder of this user under the system's temporary one.
+  std::string temporary =
+      (std::filesystem::temp_directory_path() / "hearth-starter-XXXXXX").string();
+  if (::mkdtemp(temporary.data()) == nullptr || !lay_out(temporary, files))
+    fail(Code::kIo, "can't lay out ", starter, " under ", usual.string(), " nor ", temporary,
+         "; set HEARTH_HOME to a folder that can be written");
+  return temporary;
+}
+
+// The tokenizer's end-of-sequence token ends an answer too.
+std::vector<int32_t> all_end_tokens(const LoadedModel& loaded, const Tokenizer& tokenizer) {
+  std::vector<int32_t> ends = loaded.end_tokens;
+  if (const auto eos = tokenizer.eos_id(); eos && std::ranges::find(ends, *eos) == ends.end())
+    ends.push_back(*eos);
+  return ends;
+}
+
+}  // namespace
+
+void add_model_option(CLI::App& app, ModelOptions& options, std::string_view default_model) {
+  options.model = default_model;
+  app.add_option("--model,-m", options.model,
+                 "starter-stories, starter-chat or a checkpoint's folder")
+      ->capture_default_str();
+}
+
+void add_engine_options(CLI::App& app, ModelOptions& options) {
+  app.add_option("--threads", options.threads, "Threads; 0 = all that this process may use")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_option("--numerics", options.numerics,
+                 "fast: 8-bit activations with quantized weights; exact: f32")
+      ->check(CLI::IsMember({"fast", "exact"}))
+      ->capture_default_str();
+  app.add_option("--kv-dtype", options.kv_dtype,
+                 "How keys and values are stored; auto = as the checkpoint computes")
+      ->check(CLI::IsMember({"auto", "f32", "bf16", "f16"}))
+      ->capture_default_str();
+  app.add_option("--context", options.context_tokens,
+                 fmt::format("Longest prompt and answer in tokens; 0 = the model's, at most {}",
+                             kDefaultContext))
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 24))
+      ->capture_default_str();
+}
+
+void add_sampling_options(CLI::App& app, SamplingOptions& options) {
+  app.add_option("--temp,--temperature", options.temperature, "Temperature; 0 = greedy")
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--top-p", options.top_p, "Keep the most probable tokens up to this mass")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--min-p", options.min_p,
+                 "Keep tokens at least this fraction as probable as the best")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--top-k", options.top_k, "Keep this many tokens; 0 = all")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seed", options.seed, "Seed of the draws; without it every run differs");
+}
+
+bool is_starter(const std::string& model) { return !starter_files(model).empty(); }
+
+std::filesystem::path model_folder(const std::string& model) {
+  if (is_starter(model)) return starter_folder(model);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(model, ignored)) return model;
+  fail(Code::kNotFound, "--model ", model,
+       " is not a folder; give a checkpoint's folder (with config.json), ",
+       "starter-stories or starter-chat");
+}
+
+DType parse_kv_dtype(const std::string& text, DType activation) {
+  if (text == "f32") return DType::kF32;
+  if (text == "bf16") return DType::kBF16;
+  if (text == "f16") return DType::kF16;
+  return activation;
+}
+
+Numerics parse_numerics(const std::string& text) {
+  return text == "exact" ? Numerics::kExact : Numerics::kFast;
+}
+
+Session Session::open(const ModelOptions& options) {
+  const Stopwatch watch;
+  const std::filesystem::path folder = model_folder(options.model);
+  LoadedModel loaded = load_model(folder);
+  Tokenizer tokenizer = Tokenizer::load(folder);
+  std::optional<ChatTemplate> chat = ChatTemplate::find(folder);
+  Session s{.loaded = std::move(loaded),
+            .tokenizer = std::move(tokenizer),
+            .chat = std::move(chat),
+            .end_tokens = {},
+            .engine = {},
+            .open_seconds = 0};
+  s.end_tokens = all_end_tokens(s.loaded, s.tokenizer);
+  s.engine.threads = options.threads;
+  s.engine.numerics = parse_numerics(options.numerics);
+  s.engine.kv_dtype = parse_kv_dtype(options.kv_dtype, s.loaded.activation_dtype);
+  const int64_t own = s.loaded.context_tokens.value_or(kDefaultContext);
+  s.engine.context_tokens =
+      options.context_tokens > 0 ? options.context_tokens : std::min(own, kDefaultContext);
+  // Room for one full context, and a page more for each cut.
+  const PagePool probe(s.loaded.model->cache_layout(), s.engine.kv_dtype, INT64_C(1) << 40);
+  s.engine.kv_budget_bytes = probe.token_bytes() * (s.engine.context_tokens + 128);
+  s.open_seconds = watch.seconds();
+  if (is_starter(options.model)) {
+    log_info(fmt::format(
+        "model {}: a tiny demonstration model that is part of this program (see models/README.md); "
+        "choose another with --model FOLDER",
+        options.model));
+  } else {
+    log_info(fmt::format("model {}", options.model));
+  }
+  return s;
+}
+
+SamplingParams Session::sampling(const SamplingOptions& options) const {
+  const Json& defaults = loaded.generation_config;
+  SamplingParams p;
+  p.temperature = options.temperature.value_or(defaults.get_float("temperature", 0.0F));
+  p.top_p = options.top_p.value_or(defaults.get_float("top_p", 0.0F));
+  p.min_p = options.min_p.value_or(0.0F);
+  p.top_k = options.top_k.value_or(defaults.get_int("top_k", 0));
+  p.seed = options.seed ? *options.seed : std::random_device{}();
+  check(p);
+  return p;
+}
+
+}  // namespace hearth::cli
