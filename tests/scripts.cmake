@@ -18,3 +18,8 @@ if(TARGET hearth)
 endif()
 add_test(NAME kernels_target_symbols
   COMMAND ${CMAKE_SOURCE_DIR}/tools/check_target_symbols.sh ${CMAKE_BINARY_DIR})
+if(TARGET jinja_peer)
+  add_test(NAME peer_jinja COMMAND ${HEARTH_PYTHON} tests/peers/jinja_diff.py $<TARGET_FILE:jinja_peer> --count 3000
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(peer_jinja PROPERTIES TIMEOUT 480 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+endif()

@@ -76,7 +76,7 @@ Value Interpreter::find_attribute(const Value& object, const Str& name) {
       if (text == "start") return Value::integer(range.start);
       if (text == "stop") return Value::integer(range.stop);
       if (text == "step") return Value::integer(range.step);
-      return Value();
+      return text == "copy" ? Value() : method(find_list_method(text));
     }
     default:
       return Value();

@@ -11,13 +11,13 @@ namespace hearth::jinja {
 namespace {
 
 Value list_count(Interpreter& in, const Value& self, Bound& args) {
-  const auto& items = self.as<List>().items;
+  const auto& items = to_list(in.heap(), self).items;
   return Value::integer(std::ranges::count_if(
       items, [&](const Value& item) { return equal(in.budget(), item, args[0]); }));
 }
 
 Value list_index(Interpreter& in, const Value& self, Bound& args) {
-  const auto& items = self.as<List>().items;
+  const auto& items = to_list(in.heap(), self).items;
   const auto length = static_cast<int64_t>(items.size());
   const auto bound = [&](size_t i, int64_t otherwise) {
     const int64_t at = args.int_or(i, otherwise);

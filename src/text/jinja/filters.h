@@ -1,6 +1,8 @@
 // The filters' tables, by kind; find_filter() looks through them. Nobody else includes this.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -29,7 +31,7 @@ class AttributePath {
 // Strings in lower case, other values as they are: what sorting without regard to case compares.
 Value ignore_case(Interpreter& interpreter, const Value& value);
 
-// An iterator over a list made beforehand, presented as a generator.
-Value generator_of(Interpreter& interpreter, List& items);
+// A generator: nothing happens, and nothing fails, before the first item is asked for.
+Value generator(Interpreter& interpreter, std::move_only_function<std::unique_ptr<Iter>()> start);
 
 }  // namespace hearth::jinja

@@ -1,6 +1,7 @@
 // map, select, reject and their kin: lazy, as in Jinja2.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "text/jinja/filters.h"
@@ -133,20 +134,33 @@ Arguments rest_of(Bound& args) {
   return Arguments{std::move(args.rest()), std::move(args.named_rest())};
 }
 
-Value generator(Interpreter& in, std::unique_ptr<Iter> source) {
-  return Value::object(&in.heap().make<Iterator>(std::move(source), "generator"));
-}
+class LazyIter final : public Iter {
+ public:
+  explicit LazyIter(std::move_only_function<std::unique_ptr<Iter>()> start)
+      : start_(std::move(start)) {}
+  bool next(Value& out) override {
+    if (start_) source_ = std::exchange(start_, {})();
+    return source_ != nullptr && source_->next(out);
+  }
+
+ private:
+  std::move_only_function<std::unique_ptr<Iter>()> start_;
+  std::unique_ptr<Iter> source_;
+};
 
 Value map_filter(Interpreter& in, const Value& value, Bound& args) {
-  if (!is_true(value)) return generator_of(in, in.heap().make<List>(Kind::kList));
-  return generator(in, std::make_unique<MapIter>(in, value, rest_of(args)));
+  return generator(in, [&in, value, rest = rest_of(args)]() mutable -> std::unique_ptr<Iter> {
+    if (!is_true(value)) return nullptr;
+    return std::make_unique<MapIter>(in, value, std::move(rest));
+  });
 }
 
 template <bool by_attribute, bool wanted>
 Value select_filter(Interpreter& in, const Value& value, Bound& args) {
-  if (!is_true(value)) return generator_of(in, in.heap().make<List>(Kind::kList));
-  return generator(in,
-                   std::make_unique<SelectIter>(in, value, rest_of(args), by_attribute, wanted));
+  return generator(in, [&in, value, rest = rest_of(args)]() mutable -> std::unique_ptr<Iter> {
+    if (!is_true(value)) return nullptr;
+    return std::make_unique<SelectIter>(in, value, std::move(rest), by_attribute, wanted);
+  });
 }
 
 constexpr Native kFilters[] = {
@@ -159,9 +173,9 @@ constexpr Native kFilters[] = {
 
 }  // namespace
 
-Value generator_of(Interpreter& interpreter, List& items) {
-  Heap& heap = interpreter.heap();
-  return generator(interpreter, iterate(heap, Value::object(&items)));
+Value generator(Interpreter& interpreter, std::move_only_function<std::unique_ptr<Iter>()> start) {
+  return Value::object(&interpreter.heap().make<Iterator>(
+      std::make_unique<LazyIter>(std::move(start)), "generator"));
 }
 
 std::span<const Native> select_filters() { return kFilters; }

@@ -76,37 +76,42 @@ Value join_filter(Interpreter& in, const Value& value, Bound& args) {
 }
 
 Value items_filter(Interpreter& in, const Value& value, Bound&) {
-  if (value.is_undefined()) return generator_of(in, in.heap().make<List>(Kind::kList));
-  if (!value.is(Kind::kDict))
-    fail(Code::kInvalidArgument, "Can only get item pairs from a mapping.");
-  const Value view =
-      Value::object(&in.heap().make<DictView>(&value.as<Dict>(), DictView::Part::kItems));
-  return generator_of(in, to_list(in.heap(), view));
+  return generator(in, [&in, value]() -> std::unique_ptr<Iter> {
+    if (value.is_undefined()) return nullptr;
+    if (!value.is(Kind::kDict))
+      fail(Code::kInvalidArgument, "Can only get item pairs from a mapping.");
+    return iterate(in.heap(), Value::object(&in.heap().make<DictView>(&value.as<Dict>(),
+                                                                      DictView::Part::kItems)));
+  });
+}
+
+std::unique_ptr<Iter> batches(Interpreter& in, const Value& value, const Value& size,
+                              const Value& fill) {
+  Heap& heap = in.heap();
+  List& out = heap.make<List>(Kind::kList);
+  const auto row = [&]() -> List& { return out.items.back().as<List>(); };
+  const auto row_size = [&] { return Value::integer(static_cast<int64_t>(row().items.size())); };
+  for (const Value& item : to_list(heap, value).items) {
+    if (out.items.empty() || equal(in.budget(), row_size(), size)) {
+      heap.push(out, Value::object(&heap.make<List>(Kind::kList)));
+    }
+    heap.push(row(), item);
+  }
+  if (!fill.is_missing() && !fill.is_none()) {
+    while (!out.items.empty() && less(heap, row_size(), size)) heap.push(row(), fill);
+  }
+  return iterate(heap, Value::object(&out));
 }
 
 Value batch_filter(Interpreter& in, const Value& value, Bound& args) {
-  Heap& heap = in.heap();
-  const int64_t size = args.int_or(0, 1);
-  List& out = heap.make<List>(Kind::kList);
-  const auto rows = [&] { return &out.items.back().as<List>(); };
-  for (const Value& item : to_list(heap, value).items) {
-    if (out.items.empty() || static_cast<int64_t>(rows()->items.size()) == size) {
-      heap.push(out, Value::object(&heap.make<List>(Kind::kList)));
-    }
-    heap.push(*rows(), item);
-  }
-  while (args.has_value(1) && !out.items.empty() &&
-         static_cast<int64_t>(rows()->items.size()) < size) {
-    in.budget().step();
-    heap.push(*rows(), args[1]);
-  }
-  return generator_of(in, out);
+  return generator(
+      in, [&in, value, size = args[0], fill = args[1]] { return batches(in, value, size, fill); });
 }
 
-Value slice_filter(Interpreter& in, const Value& value, Bound& args) {
+std::unique_ptr<Iter> slices_of(Interpreter& in, const Value& value, int64_t slices,
+                                const Value& fill) {
   Heap& heap = in.heap();
   const List& items = to_list(heap, value);
-  const int64_t slices = args.int_or(0, 1);
   if (slices == 0) fail(Code::kInvalidArgument, "integer division or modulo by zero");
   const auto length = static_cast<int64_t>(items.items.size());
   List& out = heap.make<List>(Kind::kList);
@@ -117,10 +122,16 @@ Value slice_filter(Interpreter& in, const Value& value, Bound& args) {
     List& part = heap.make<List>(Kind::kList);
     const int64_t end = at + length / slices + (has_extra ? 1 : 0);
     for (; at < end; ++at) heap.push(part, items.items[static_cast<size_t>(at)]);
-    if (args.has_value(1) && !has_extra) heap.push(part, args[1]);
+    if (!fill.is_missing() && !fill.is_none() && !has_extra) heap.push(part, fill);
     heap.push(out, Value::object(&part));
   }
-  return generator_of(in, out);
+  return iterate(heap, Value::object(&out));
+}
+
+Value slice_filter(Interpreter& in, const Value& value, Bound& args) {
+  return generator(in, [&in, value, slices = args.int_or(0, 1), fill = args[1]] {
+    return slices_of(in, value, slices, fill);
+  });
 }
 
 Value sum_filter(Interpreter& in, const Value& value, Bound& args) {
@@ -134,9 +145,9 @@ Value sum_filter(Interpreter& in, const Value& value, Bound& args) {
   return total;
 }
 
-Value unique_filter(Interpreter& in, const Value& value, Bound& args) {
-  const bool is_case_sensitive = args.bool_or(0, false);
-  const AttributePath path(in, args.value_or(1, Value::none()));
+std::unique_ptr<Iter> unique_items(Interpreter& in, const Value& value, bool is_case_sensitive,
+                                   const Value& attribute) {
+  const AttributePath path(in, attribute);
   Dict& seen = in.heap().make<Dict>();
   List& out = in.heap().make<List>(Kind::kList);
   for (const Value& item : to_list(in.heap(), value).items) {
@@ -146,7 +157,14 @@ Value unique_filter(Interpreter& in, const Value& value, Bound& args) {
     in.heap().set(seen, key, Value::none());
     in.heap().push(out, item);
   }
-  return generator_of(in, out);
+  return iterate(in.heap(), Value::object(&out));
+}
+
+Value unique_filter(Interpreter& in, const Value& value, Bound& args) {
+  return generator(in,
+                   [&in, value, is_case_sensitive = args.bool_or(0, false), attribute = args[1]] {
+                     return unique_items(in, value, is_case_sensitive, attribute);
+                   });
 }
 
 Value attr_filter(Interpreter& in, const Value& value, Bound& args) {

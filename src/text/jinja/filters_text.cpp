@@ -118,17 +118,17 @@ Value indent_filter(Interpreter& in, const Value& value, Bound& args) {
 }
 
 Value truncate_filter(Interpreter& in, const Value& value, Bound& args) {
-  if (value.is_undefined()) return value;
-  if (!value.is_string())
-    fail(Code::kInvalidArgument, "object of type '", type_name(value), "' can't be truncated");
   const int64_t length = args.int_or(0, 255);
   const Str end = args.has(2) ? args.str(2) : Str(&in.budget(), "...", Origin::kTemplate);
   const int64_t leeway = args.has_value(3) ? args.int_or(3, 5) : 5;
   if (length < end.chars())
     fail(Code::kInvalidArgument, "expected length >= ", end.chars(), ", got ", length);
   if (leeway < 0) fail(Code::kInvalidArgument, "expected leeway >= 0, got ", leeway);
+  const int64_t size = length_of(value);
+  if (size >= 0 && (size <= length || size - length <= leeway)) return value;
+  if (!value.is_string())
+    fail(Code::kInvalidArgument, "object of type '", type_name(value), "' can't be truncated");
   const Str& s = value.str();
-  if (s.chars() <= length || s.chars() - length <= leeway) return value;
   int64_t cut = s.offset_of_char(length - end.chars());
   if (!args.bool_or(1, false)) {
     const int64_t space = rfind_text(s.view().substr(0, static_cast<size_t>(cut)), " ");

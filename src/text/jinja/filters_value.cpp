@@ -99,7 +99,8 @@ Value filesizeformat_filter(Interpreter& in, const Value& value, Bound& args) {
   const bool is_binary = args.bool_or(0, false);
   const double base = is_binary ? 1024.0 : 1000.0;
   if (*bytes == 1.0) return in.string("1 Byte");
-  if (*bytes < base) return in.string(float_digits(std::trunc(*bytes), 'f', 0, false) + " Bytes");
+  if (*bytes < base)
+    return in.string(float_digits(std::trunc(*bytes) + 0.0, 'f', 0, false) + " Bytes");
   double unit = base * base;
   size_t i = 0;
   for (; i + 1 < kPrefixes.size() && *bytes >= unit; ++i) unit *= base;

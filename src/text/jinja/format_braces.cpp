@@ -17,7 +17,7 @@ constexpr int64_t kMaxPrecision = 400;
 struct Spec {
   std::string fill = " ";
   char align = '\0';  // '<', '>', '^', '=' or none
-  char sign = '-';
+  char sign = '\0';
   bool is_alternate = false;
   bool has_zero = false;
   int64_t width = 0;
@@ -94,7 +94,9 @@ Str fill_to_width(Budget& budget, const Spec& spec, const Str& text, char defaul
 
 Str finish_number(Budget& budget, const Spec& spec, bool is_negative, const std::string& prefix,
                   std::string digits) {
-  const std::string sign = is_negative ? "-" : spec.sign == '-' ? "" : std::string(1, spec.sign);
+  const std::string sign = is_negative                             ? "-"
+                           : spec.sign == '-' || spec.sign == '\0' ? ""
+                                                                   : std::string(1, spec.sign);
   if (spec.grouping != '\0') {
     const size_t whole =
         std::min(digits.find_first_not_of("0123456789abcdefABCDEF"), digits.size());
@@ -302,6 +304,10 @@ Str format_value(Heap& heap, const Value& value, std::string_view specification)
     if ((spec.type != 's' && spec.type != '\0') || spec.align == '=') {
       fail(Code::kInvalidArgument, "Unknown format code '", spec.type,
            "' for object of type 'str'");
+    }
+    if (spec.sign != '\0' || spec.grouping != '\0' || spec.is_alternate) {
+      fail(Code::kInvalidArgument,
+           "sign, grouping and '#' are not allowed in a string format specifier");
     }
     Str text = value.str();
     if (spec.precision >= 0 && spec.precision < text.chars()) {

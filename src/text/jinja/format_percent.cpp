@@ -199,7 +199,10 @@ class PercentFormatter {
     const bool is_decimal = spec.type == 'd' || spec.type == 'i' || spec.type == 'u';
     if (value.is_integral()) {
       number = value.as_int();
-    } else if (value.is(Kind::kFloat) && is_decimal && std::abs(value.as_float()) < 9.2e18) {
+    } else if (value.is(Kind::kFloat) && is_decimal && std::isfinite(value.as_float())) {
+      if (std::abs(value.as_float()) >= 9.2e18) {
+        fail(Code::kInvalidArgument, "integer does not fit 64 bits");
+      }
       number = static_cast<int64_t>(value.as_float());
     } else {
       if (value.is_undefined()) refuse_undefined(value);

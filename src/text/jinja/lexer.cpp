@@ -1,11 +1,10 @@
 #include "text/jinja/lexer.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
 #include "base/error.h"
 #include "text/jinja/character.h"
+#include "text/jinja/literals.h"
 #include "text/jinja/str.h"
 
 namespace hearth::jinja {
@@ -234,9 +233,9 @@ class Lexer {
       const char c = peek();
       const int32_t code_point = char_at(text_, at_, char_bytes(text_, at_));
       if ((c >= '0' && c <= '9')) {
-        lex_number();
+        lex_literal(c);
       } else if (c == '"' || c == '\'') {
-        lex_string(c);
+        lex_literal(c);
       } else if (is_identifier_start(code_point)) {
         lex_name();
       } else {
@@ -282,140 +281,17 @@ class Lexer {
     ++at_;
   }
 
-  // Digits of `base` with single underscores between them, appended to `out`.
-  void read_digits(int base, std::string& out) {
-    const auto is_digit = [&](char c) {
-      const int v = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : 99;
-      return v < base;
-    };
-    while (is_digit(peek()) || (peek() == '_' && is_digit(peek(1)))) {
-      if (peek() != '_') out.push_back(peek());
-      ++at_;
-    }
-  }
-
-  void lex_number() {
-    std::string digits;
-    if (peek() == '0' && std::string_view("xXoObB").find(peek(1)) != std::string_view::npos &&
-        peek(1) != '\0') {
-      const char kind = peek(1);
-      const int base = kind == 'x' || kind == 'X' ? 16 : kind == 'o' || kind == 'O' ? 8 : 2;
-      at_ += 2;
-      if (peek() == '_') ++at_;
-      read_digits(base, digits);
-      return add_integer(digits, base);
-    }
-    read_digits(10, digits);
-    bool is_float = false;
+  // A literal; numbers right after a dot are indices, never floats.
+  void lex_literal(char first) {
+    LiteralReader reader(text_, at_);
     const bool follows_dot = !tokens_.empty() && tokens_.back().kind == TokenKind::kOperator &&
                              tokens_.back().text == ".";
-    const auto digit_at = [&](int64_t ahead) { return peek(ahead) >= '0' && peek(ahead) <= '9'; };
-    if (!follows_dot && peek() == '.' && digit_at(1)) {
-      is_float = true;
-      digits.push_back('.');
-      ++at_;
-      read_digits(10, digits);
-    }
-    const bool has_sign = peek(1) == '+' || peek(1) == '-';
-    if (!follows_dot && (peek() == 'e' || peek() == 'E') && digit_at(has_sign ? 2 : 1)) {
-      is_float = true;
-      digits.push_back('e');
-      ++at_;
-      if (has_sign) {
-        if (peek() == '-') digits.push_back('-');
-        ++at_;
-      }
-      read_digits(10, digits);
-    }
-    if (!is_float) {
-      if (digits.size() > 1 && digits[0] == '0' &&
-          digits.find_first_not_of('0') != std::string::npos) {
-        refuse(start_, "an integer may not begin with 0");
-      }
-      return add_integer(digits, 10);
-    }
-    Token& token = add(TokenKind::kFloat, digits);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), token.real);
-    if (error == std::errc::result_out_of_range) {
-      const size_t exponent = digits.find("e-");
-      token.real = exponent == std::string::npos ? std::numeric_limits<double>::infinity() : 0.0;
-    } else if (error != std::errc() || end != digits.data() + digits.size()) {
-      refuse(start_, "bad number");
-    }
-  }
-
-  void add_integer(const std::string& digits, int base) {
-    Token& token = add(TokenKind::kInteger, digits);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), token.integer, base);
-    if (error == std::errc::result_out_of_range) refuse(start_, "integer does not fit 64 bits");
-    if (error != std::errc() || end != digits.data() + digits.size()) refuse(start_, "bad number");
-  }
-
-  void lex_string(char quote) {
-    ++at_;
-    std::string out;
-    while (true) {
-      if (at_ >= size()) refuse(start_, "string is not closed");
-      const char c = peek();
-      ++at_;
-      if (c == quote) break;
-      if (c == '\\') {
-        lex_escape(out);
-      } else {
-        out.push_back(c);
-      }
-    }
-    add(TokenKind::kString, out);
-  }
-
-  // Python's escapes; the backslash is behind us.
-  void lex_escape(std::string& out) {
-    if (at_ >= size()) refuse(start_, "string is not closed");
-    const char c = peek();
-    ++at_;
-    constexpr std::string_view kFrom = "\\'\"abfnrtv";
-    constexpr std::string_view kTo = "\\'\"\a\b\f\n\r\t\v";
-    if (const size_t i = kFrom.find(c); i != std::string_view::npos) return out.push_back(kTo[i]);
-    if (c == '\n') return;
-    if (c == 'x') return append_utf8(out, read_code_point(2, 2, 16));
-    if (c == 'u') return append_utf8(out, plain(read_code_point(4, 4, 16)));
-    if (c == 'U') return append_utf8(out, plain(read_code_point(8, 8, 16)));
-    if (c == 'N') refuse(at_ - 2, "escapes by character name (\\N{...}) are not supported");
-    if (c >= '0' && c <= '7') {
-      --at_;
-      return append_utf8(out, read_code_point(1, 3, 8));
-    }
-    out.push_back('\\');
-    out.push_back(c);
-  }
-
-  static int32_t plain(int32_t code_point) {
-    return code_point >= 0xD800 && code_point <= 0xDFFF ? 0xFFFD : code_point;
-  }
-
-  int32_t read_code_point(int least, int most, int base) {
-    const int64_t begin = at_;
-    std::string digits;
-    while (static_cast<int>(digits.size()) < most) {
-      const size_t before = digits.size();
-      const char c = peek();
-      const int v = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : 99;
-      if (v < base) digits.push_back(c), ++at_;
-      if (digits.size() == before) break;
-    }
-    if (static_cast<int>(digits.size()) < least) refuse(begin, "bad escape in a string");
-    uint32_t value = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (value > 0x10FFFF) refuse(begin, "escape beyond the last Unicode character");
-    return static_cast<int32_t>(value);
+    Token token =
+        first == '"' || first == '\'' ? reader.read_string() : reader.read_number(follows_dot);
+    if (!reader.error().empty()) refuse(reader.error_at(), reader.error());
+    at_ = reader.at();
+    token.at = position(start_);
+    tokens_.push_back(std::move(token));
   }
 
   const std::string owned_;

@@ -67,7 +67,7 @@ const Native* find_filter(std::string_view name);
 const Native* find_test(std::string_view name);
 const Native* find_global(std::string_view name);
 const Native* find_string_method(std::string_view name);
-const Native* find_list_method(std::string_view name);  // of lists and tuples
+const Native* find_list_method(std::string_view name);  // of lists, tuples and ranges
 const Native* find_dict_method(std::string_view name);
 // Methods that would change a list or dict: templates may not call them.
 bool is_mutating_method(const Value& object, std::string_view name);

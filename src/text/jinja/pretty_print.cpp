@@ -51,6 +51,12 @@ class PrettyPrinter {
     return std::string(out.view());
   }
 
+  // Python sorts keys that can't be compared by the names of their types.
+  bool comes_before(const Value& a, const Value& b) {
+    const bool is_comparable = (a.is_string() && b.is_string()) || (a.is_number() && b.is_number());
+    return is_comparable ? less(heap_, a, b) : type_name(a) < type_name(b);
+  }
+
   // Dicts with their keys in order, at every depth.
   Value sorted(const Value& value) {
     const DepthGuard guard(heap_.budget());
@@ -62,14 +68,8 @@ class PrettyPrinter {
     }
     if (!value.is(Kind::kDict)) return value;
     auto entries = value.as<Dict>().entries;
-    const auto all = [&](auto is) {
-      return std::ranges::all_of(entries, [&](const auto& e) { return is(e.first); });
-    };
-    if (all([](const Value& k) { return k.is_string(); }) ||
-        all([](const Value& k) { return k.is_number(); })) {
-      std::ranges::stable_sort(
-          entries, [&](const auto& a, const auto& b) { return less(heap_, a.first, b.first); });
-    }
+    std::ranges::stable_sort(
+        entries, [&](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
     Dict& dict = heap_.make<Dict>();
     for (const auto& [key, item] : entries) heap_.set(dict, key, sorted(item));
     return Value::object(&dict);

@@ -292,7 +292,11 @@ Interpreter::Flow Interpreter::run_filter_block(const Stmt& stmt) {
   const Flow flow = capture(stmt.body, text);
   if (flow != Flow::kNext) return flow;
   const Value input = Value::string(text);
-  print(evaluate_filter(*stmt.value, &input));
+  const Value filtered = evaluate_filter(*stmt.value, &input);
+  if (!filtered.is_string()) {
+    fail(Code::kInvalidArgument, "a filter block must give a string, not ", type_name(filtered));
+  }
+  print(filtered);
   return Flow::kNext;
 }
 

@@ -70,12 +70,13 @@ Value is_same(Interpreter& in, V v, Bound& a) {
 }
 
 Value is_in(Interpreter& in, V v, Bound& a) { return Value::boolean(contains(in.heap(), a[0], v)); }
-Value is_filter(Interpreter&, V v, Bound&) {
-  return Value::boolean(v.is_string() && find_filter(v.text()) != nullptr);
+// A look-up in a dict of names, so an unhashable value is an error.
+bool is_known(V v, const Native* (*find)(std::string_view)) {
+  hash_of(v);
+  return v.is_string() && find(v.text()) != nullptr;
 }
-Value is_test(Interpreter&, V v, Bound&) {
-  return Value::boolean(v.is_string() && find_test(v.text()) != nullptr);
-}
+Value is_filter(Interpreter&, V v, Bound&) { return Value::boolean(is_known(v, find_filter)); }
+Value is_test(Interpreter&, V v, Bound&) { return Value::boolean(is_known(v, find_test)); }
 
 template <CompareOp op>
 Value compares(Interpreter& in, V v, Bound& a) {
