@@ -31,14 +31,15 @@ StepPlan Scheduler::plan() {
     plan.entries.push_back({r.id, 1, true});
     --left;
   }
+  bool is_first = true;
   for (const Row& r : running_) {
-    // At least one token of prefill a step, however many rows decode: nobody starves.
     if (r.pending == 1) continue;
-    const bool is_first = plan.entries.empty() || plan.entries.back().tokens == 1;
+    // At least one token of prefill a step, however many rows decode: nobody starves.
     const int64_t tokens = std::min(r.pending, std::max<int64_t>(left, is_first ? 1 : 0));
     if (tokens <= 0) break;
     plan.entries.push_back({r.id, tokens, tokens == r.pending});
     left -= tokens;
+    is_first = false;
   }
   return plan;
 }
