@@ -239,8 +239,9 @@ RopeConfig RopeConfig::parse(const Json& config, int64_t head_dim, double defaul
     require_data(std::isfinite(table.input_scale) && table.input_scale > 0.0F,
                  "mscale and mscale_all_dim give no usable scale");
   } catch (const Error&) {
-    rethrow_with(scaling == parameters && parameters != nullptr ? "config.json: rope_parameters"
-                                                                : "config.json: rope_scaling");
+    rethrow_with(scaling == nullptr      ? "config.json"
+                 : scaling == parameters ? "config.json: rope_parameters"
+                                         : "config.json: rope_scaling");
   }
   c.interleaved = config.get_bool("rope_traditional", false);
   return c;
@@ -264,7 +265,7 @@ RopeTable RopeConfig::make_table(int64_t tokens) const {
   RopeTable table;
   table.dims = dims;
   table.inv_freq = Tensor::from(std::span<const float>(inv_freq), {pairs});
-  table.interleaved = interleaved;
+  table.interleaved = interleaved && type != RopeType::kLongRope;  // longrope has half-split only
   if (type == RopeType::kLinear) table.position_scale = static_cast<float>(1.0 / factor);
   if (type == RopeType::kYarn) table.input_scale = static_cast<float>(yarn_input_scale(*this));
   if (type == RopeType::kLongRope)

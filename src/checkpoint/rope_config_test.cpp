@@ -146,7 +146,8 @@ TEST_CASE("wrong settings name the key") {
             "unsupported: config.json: rope_scaling: the RoPE type \"spiral\" is not supported"));
   CHECK(message(R"({"rope_scaling": {"type": 3}})") == Contains("the type must be text"));
   CHECK(message(R"({"rope_scaling": [1]})") == Contains("must be an object"));
-  CHECK(message(R"({"rope_theta": 0})") == Contains("rope_theta must be above 1"));
+  CHECK(message(R"({"rope_theta": 0})") ==
+        Contains("corrupt_data: config.json: rope_theta must be above 1"));
   CHECK(message(R"({"rope_theta": "big"})") == Contains("rope_theta"));
   CHECK(message(R"({"partial_rotary_factor": 2})") == Contains("partial_rotary_factor"));
   CHECK(message(R"({"partial_rotary_factor": 0.01})") == Contains("number of rotated channels"));
