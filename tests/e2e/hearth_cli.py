@@ -101,7 +101,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(result.code, code, str(result))
         self.assertEqual(result.out, "", str(result))
         messages = [line for line in result.err.splitlines()
-                    if line.startswith("hearth: ") and not line.startswith("hearth: model ")]
+                    if line.startswith("hearth: error: ")]
         self.assertEqual(len(messages), 1, f"one message expected\n{result}")
         self.assertNotIn("internal", messages[0])
         for word in words:
