@@ -30,17 +30,15 @@ struct Run {
   double decode_per_second;
 };
 
-Run measure(const Session& s, const Options& o) {
-  EngineOptions options = s.engine;
-  options.kv_budget_bytes *= o.rows;
-  Engine engine(*s.loaded.model, options);
+Run measure(const Model& model, const EngineOptions& options, const Options& o) {
+  Engine engine(model, options);
   SplitMix64 random(1);
   std::vector<std::shared_ptr<const Generation>> rows;
   const Stopwatch watch;
   for (int64_t i = 0; i < o.rows; ++i) {
     std::vector<int32_t> prompt;
     for (int64_t t = 0; t < o.prompt; ++t)
-      prompt.push_back(static_cast<int32_t>(random.below(s.loaded.model->vocab_size())));
+      prompt.push_back(static_cast<int32_t>(random.below(model.vocab_size())));
     rows.push_back(engine.submit({.prompt = std::move(prompt),
                                   .max_tokens = o.tokens + 1,
                                   .sampling = {},
@@ -68,13 +66,18 @@ double median(std::vector<double> values) {
 }
 
 int run(const Options& o) {
-  Session s = Session::open(o.model);
-  s.engine.context_tokens = std::max(s.engine.context_tokens, o.prompt + o.tokens + 1);
-  s.engine.kv_budget_bytes = std::max<int64_t>(s.engine.kv_budget_bytes, INT64_C(1) << 28);
+  const Stopwatch watch;
+  const LoadedModel loaded =
+      load_model(model_folder(o.model.model));  // random tokens need no tokenizer
+  const double open_seconds = watch.seconds();
+  ModelOptions chosen = o.model;
+  chosen.context_tokens = std::max(o.model.context_tokens, o.prompt + o.tokens + 1);
+  EngineOptions options = engine_options(loaded, chosen);
+  options.kv_budget_bytes *= o.rows;
   std::vector<double> prefill;
   std::vector<double> decode;
   for (int i = 0; i < o.repeat; ++i) {
-    const Run r = measure(s, o);
+    const Run r = measure(*loaded.model, options, o);
     prefill.push_back(r.prefill_per_second);
     decode.push_back(r.decode_per_second);
   }
@@ -92,14 +95,14 @@ int run(const Options& o) {
                              {"rows", o.rows},
                              {"prompt_tokens", o.prompt},
                              {"generated_tokens", o.tokens},
-                             {"open_seconds", s.open_seconds},
+                             {"open_seconds", open_seconds},
                              {"prefill_tokens_per_second", figure(median(prefill), p_min, p_max)},
                              {"decode_tokens_per_second", figure(median(decode), d_min, d_max)}})
                    .dump());
     return 0;
   }
   write_line(fmt::format("{} threads, target {}, numerics {}, opened in {:.1f} ms", threads,
-                         kernels::table().target, o.model.numerics, s.open_seconds * 1e3));
+                         kernels::table().target, o.model.numerics, open_seconds * 1e3));
   write_line(fmt::format("prefill  {} x {:>5} tokens  {:>10.1f} tokens/s  ({:.1f} to {:.1f})",
                          o.rows, o.prompt, median(prefill), p_min, p_max));
   write_line(fmt::format("decode   {} x {:>5} tokens  {:>10.1f} tokens/s  ({:.1f} to {:.1f})",

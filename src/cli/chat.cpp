@@ -66,7 +66,7 @@ class Conversation {
                                             .max_tokens = options_.max_tokens,
                                             .sampling = sampling,
                                             .end_tokens = session_.end_tokens});
-    const StreamResult result = stream(engine_, *generation, session_.tokenizer,
+    const StreamResult result = stream(engine_, *generation, session_.tokenizer, {},
                                        [](std::string_view piece) { write_out(piece); });
     write_out("\n");
     last_summary_ = result.summary(*generation, session_);
@@ -118,6 +118,7 @@ int run(const Options& o) {
       continue;
     }
     try {
+      require_utf8(*line, "the message");
       conversation.answer(*line);
     } catch (const Error& e) {
       // A message that doesn't fit ends the message, not the conversation; a script wants to know.

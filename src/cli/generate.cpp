@@ -33,10 +33,12 @@ constexpr size_t kMaxPromptBytes = size_t{256} << 20;
 std::string prompt_text(const Options& o) {
   require(o.prompt.empty() || o.prompt_option.empty(),
           "the prompt is given twice: as an argument and by --prompt");
-  const std::string& given = o.prompt.empty() ? o.prompt_option : o.prompt;
-  if (!given.empty() && given != "-") return given;
-  std::string text = read_stdin(kMaxPromptBytes);
-  if (text.ends_with('\n')) text.pop_back();
+  std::string text = o.prompt.empty() ? o.prompt_option : o.prompt;
+  if (text.empty() || text == "-") {
+    text = read_stdin(kMaxPromptBytes);
+    if (text.ends_with('\n')) text.pop_back();
+  }
+  require_utf8(text, "the prompt");
   require(!text.empty(),
           "there is no prompt; give it as an argument, by --prompt or on standard input");
   return text;
@@ -59,15 +61,18 @@ int run(const Options& o) {
           "--system needs a model with a chat template, and no --raw");
   Engine engine(*s.loaded.model, s.engine);
   catch_interrupts();
-  const auto generation = engine.submit({.prompt = prompt_ids(s, o, text),
+  const std::vector<int32_t> ids = prompt_ids(s, o, text);
+  const auto generation = engine.submit({.prompt = ids,
                                          .max_tokens = o.max_tokens,
                                          .sampling = s.sampling(o.sampling),
                                          .end_tokens = s.end_tokens});
   // A continuation reads best with its beginning.
   if (!o.is_json && is_continued && !o.no_echo) write_out(text);
-  const StreamResult result = stream(engine, *generation, s.tokenizer, [&](std::string_view piece) {
-    if (!o.is_json) write_out(piece);
-  });
+  const StreamResult result =
+      stream(engine, *generation, s.tokenizer, is_continued ? ids : std::vector<int32_t>{},
+             [&](std::string_view piece) {
+               if (!o.is_json) write_out(piece);
+             });
   if (o.is_json) {
     Json j = Json::object({{"model", o.model.model}, {"prompt", text}, {"text", result.text}});
     j.set("finish_reason", std::string(name(*generation->finish)));

@@ -1,9 +1,13 @@
 // hearth: reads the verb, runs it, turns an Error into one line and an exit code.
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -17,7 +21,39 @@ namespace {
 
 constexpr const char* kVersion = "hearth 0.1.0";
 
+// Levenshtein's distance, for words of a command line.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+// CLI11 says only that a verb is missing; this names the word and the verb that may have been meant.
+void check_verb(std::string_view word) {
+  std::string_view nearest;
+  size_t least = 4;
+  for (const Verb& verb : verbs()) {
+    if (word == verb.name || word == verb.alias) return;
+    const size_t distance = edit_distance(word.substr(0, 64), verb.name);
+    if (distance < least) {
+      least = distance;
+      nearest = verb.name;
+    }
+  }
+  fail(Code::kInvalidArgument, "there is no verb '", word, "'",
+       nearest.empty() ? std::string() : "; did you mean '" + std::string(nearest) + "'?",
+       " 'hearth --help' lists them");
+}
+
 int run(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] != '-') check_verb(argv[1]);
   CLI::App app{"Runs local language models on this machine.", "hearth"};
   app.set_version_flag("--version,-v", kVersion);
   app.require_subcommand(1);

@@ -127,6 +127,20 @@ Numerics parse_numerics(const std::string& text) {
   return text == "exact" ? Numerics::kExact : Numerics::kFast;
 }
 
+EngineOptions engine_options(const LoadedModel& loaded, const ModelOptions& options) {
+  EngineOptions engine;
+  engine.threads = options.threads;
+  engine.numerics = parse_numerics(options.numerics);
+  engine.kv_dtype = parse_kv_dtype(options.kv_dtype, loaded.activation_dtype);
+  const int64_t own = loaded.context_tokens.value_or(kDefaultContext);
+  engine.context_tokens =
+      options.context_tokens > 0 ? options.context_tokens : std::min(own, kDefaultContext);
+  // Two pages more than the context fills, since a sequence's last page may be half empty.
+  const PagePool probe(loaded.model->cache_layout(), engine.kv_dtype, INT64_C(1) << 40);
+  engine.kv_budget_bytes = probe.token_bytes() * (engine.context_tokens + 128);
+  return engine;
+}
+
 Session Session::open(const ModelOptions& options) {
   const Stopwatch watch;
   const std::filesystem::path folder = model_folder(options.model);
@@ -140,15 +154,7 @@ Session Session::open(const ModelOptions& options) {
             .engine = {},
             .open_seconds = 0};
   s.end_tokens = all_end_tokens(s.loaded, s.tokenizer);
-  s.engine.threads = options.threads;
-  s.engine.numerics = parse_numerics(options.numerics);
-  s.engine.kv_dtype = parse_kv_dtype(options.kv_dtype, s.loaded.activation_dtype);
-  const int64_t own = s.loaded.context_tokens.value_or(kDefaultContext);
-  s.engine.context_tokens =
-      options.context_tokens > 0 ? options.context_tokens : std::min(own, kDefaultContext);
-  // Room for one full context, and a page more for each cut.
-  const PagePool probe(s.loaded.model->cache_layout(), s.engine.kv_dtype, INT64_C(1) << 40);
-  s.engine.kv_budget_bytes = probe.token_bytes() * (s.engine.context_tokens + 128);
+  s.engine = engine_options(s.loaded, options);
   s.open_seconds = watch.seconds();
   if (is_starter(options.model)) {
     log_info(fmt::format(

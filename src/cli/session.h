@@ -47,6 +47,9 @@ void add_sampling_options(CLI::App& app, SamplingOptions& options);
 std::filesystem::path model_folder(const std::string& model);
 bool is_starter(const std::string& model);
 
+// The engine that the options ask for: its pages hold one full context.
+EngineOptions engine_options(const LoadedModel& loaded, const ModelOptions& options);
+
 struct Session {
   LoadedModel loaded;
   Tokenizer tokenizer;

@@ -17,9 +17,10 @@ double rate(int64_t count, double seconds) {
 }  // namespace
 
 StreamResult stream(Engine& engine, const Generation& generation, const Tokenizer& tokenizer,
-                    function_ref<void(std::string_view)> emit) {
+                    std::span<const int32_t> before, function_ref<void(std::string_view)> emit) {
   StreamResult result;
   StreamDecoder decoder(tokenizer);
+  for (const int32_t id : before) decoder.push(id);
   const auto give = [&](const std::string& piece) {
     if (piece.empty()) return;
     result.text += piece;

@@ -1,6 +1,8 @@
 // Runs one generation to its end and hands out its text as it comes.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,8 +30,9 @@ struct StreamResult {
   int threads = 0;
 };
 
-// Steps the engine until the generation has finished; Ctrl-C cancels it. `emit` gets whole characters.
+// Steps the engine until the generation has finished; Ctrl-C cancels it. `emit` gets whole characters. `before` are ids
+// whose text the answer goes on from (a continued prompt): a word that starts with a space keeps it.
 StreamResult stream(Engine& engine, const Generation& generation, const Tokenizer& tokenizer,
-                    function_ref<void(std::string_view)> emit);
+                    std::span<const int32_t> before, function_ref<void(std::string_view)> emit);
 
 }  // namespace hearth::cli

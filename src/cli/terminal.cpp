@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "text/unicode.h"
 
 namespace hearth::cli {
 namespace {
@@ -63,6 +64,12 @@ std::string read_stdin(size_t max_bytes) {
     require(text.size() <= max_bytes, "standard input holds more than ", max_bytes, " bytes");
   }
   return text;
+}
+
+void require_utf8(std::string_view bytes, std::string_view what) {
+  const int64_t valid = text::valid_utf8_prefix(bytes);
+  require(valid == static_cast<int64_t>(bytes.size()), what, " is not UTF-8 at byte ", valid,
+          "; convert it, for example with iconv");
 }
 
 ProgressLine::ProgressLine()

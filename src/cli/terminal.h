@@ -25,6 +25,9 @@ void write_line(std::string_view text);
 // All of stdin, at most max_bytes. Throws kInvalidArgument beyond that.
 std::string read_stdin(size_t max_bytes);
 
+// Throws kInvalidArgument naming the first byte of `what` that is not UTF-8.
+void require_utf8(std::string_view bytes, std::string_view what);
+
 // A line on stderr that is redrawn at most ten times a second; nothing when stderr is not a terminal.
 class ProgressLine final : public Progress {
  public:

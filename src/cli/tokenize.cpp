@@ -34,6 +34,7 @@ Json id_array(const std::vector<int32_t>& ids) {
 }
 
 void print_ids(const Tokenizer& tokenizer, const std::string& text, const Options& o) {
+  require_utf8(text, "the text");
   const std::vector<int32_t> ids =
       tokenizer.encode(text, {.add_special = o.with_special, .parse_special = o.parse_special});
   if (o.is_json) {
