@@ -1,7 +1,7 @@
 #include "checkpoint/checkpoint.h"
 
-#include <array>
-#include <chrono>
+#include <algorithm>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -355,17 +355,17 @@ TEST_CASE("a checkpoint of a billion parameters opens within milliseconds") {
   const std::filesystem::path path = f.dir.path() / "model.safetensors";
   write_bytes(path, safetensors_bytes(header + "}", 0));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) + static_cast<uint64_t>(at));
-  double best = 1e9;
-  for (int i = 0; i < 5; ++i) {  // the best of five: other processes may hold the machine
-    const auto begin = std::chrono::steady_clock::now();
+  // Processor time, not wall time, and the best of five: other processes may hold the machine.
+  double best_ms = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const std::clock_t begin = std::clock();
     const Checkpoint c = f.open();
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    best_ms =
+        std::min(best_ms, 1000.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
     CHECK(c.tensors().size() == 450);
-    best = std::min(best, elapsed.count());
   }
-  MESSAGE("opened in ", best, " ms");
-  CHECK(best < 20.0);
+  MESSAGE("opened in ", best_ms, " ms of processor time");
+  CHECK(best_ms < 100.0);  // about 1 ms in release; sanitizers multiply it
 }
 
 }  // namespace
