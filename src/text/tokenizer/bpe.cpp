@@ -9,6 +9,7 @@
 namespace hearth::text {
 namespace {
 
+constexpr size_t kKeptSymbols = size_t{1} << 18;  // working memory for longer words is given back
 constexpr std::string_view kSpaceMarkText = "\u2581";
 
 }  // namespace
@@ -89,14 +90,13 @@ void Bpe::encode(std::string_view word, ModelScratch& scratch, std::vector<int32
   encode_piece(from, end, end, own, out);
 }
 
-void Bpe::encode_and_remember(std::string_view word, const WordCache::Key& key,
-                              WordCache::Entry& entry, Scratch& scratch,
+void Bpe::encode_and_remember(std::string_view word, const WordCache::Key& key, Scratch& scratch,
                               std::vector<int32_t>& out) const {
   const size_t before = out.size();
   encode_uncached(word, scratch, out);
   const size_t count = out.size() - before;
   if (count == 0 || count > WordCache::kMaxIds) return;
-  entry.key = key;
+  WordCache::Entry& entry = scratch.cache.make(key);
   entry.count = static_cast<uint32_t>(count);
   std::copy(out.begin() + static_cast<int64_t>(before), out.end(), entry.ids.begin());
 }
@@ -127,6 +127,7 @@ void Bpe::encode_uncached(std::string_view word, Scratch& scratch,
   }
   const int64_t count = scratch.merger.merge(merges_, scratch.symbols);
   out.insert(out.end(), scratch.symbols.begin(), scratch.symbols.begin() + count);
+  if (scratch.symbols.capacity() > kKeptSymbols) scratch.symbols = {};
 }
 
 void Bpe::find_symbols(std::string_view word, Scratch& scratch) const {

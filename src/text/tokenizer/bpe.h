@@ -37,8 +37,7 @@ class Bpe final : public Model {
 
  private:
   void encode_uncached(std::string_view word, Scratch& scratch, std::vector<int32_t>& out) const;
-  void encode_and_remember(std::string_view word, const WordCache::Key& key,
-                           WordCache::Entry& entry, Scratch& scratch,
+  void encode_and_remember(std::string_view word, const WordCache::Key& key, Scratch& scratch,
                            std::vector<int32_t>& out) const;
   void find_symbols(std::string_view word, Scratch& scratch) const;
   void add_unknown(std::string_view symbol, bool& is_open, Scratch& scratch) const;
@@ -77,14 +76,14 @@ inline void Bpe::encode_piece(const char* p, const char* q, const char* limit, S
     return;
   }
   const WordCache::Key key = WordCache::key_of(p, size, limit);
-  WordCache::Entry& entry = scratch.cache.slot(key);
-  if (!WordCache::holds(entry, key)) [[unlikely]] {
-    encode_and_remember({p, static_cast<size_t>(size)}, key, entry, scratch, out);
+  const WordCache::Entry* entry = scratch.cache.find(key);
+  if (entry == nullptr) [[unlikely]] {
+    encode_and_remember({p, static_cast<size_t>(size)}, key, scratch, out);
     return;
   }
-  out.push_back(entry.ids[0]);
-  if (entry.count > 1) [[unlikely]] {
-    out.insert(out.end(), entry.ids.begin() + 1, entry.ids.begin() + entry.count);
+  out.push_back(entry->ids[0]);
+  if (entry->count > 1) [[unlikely]] {
+    out.insert(out.end(), entry->ids.begin() + 1, entry->ids.begin() + entry->count);
   }
 }
 

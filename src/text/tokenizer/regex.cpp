@@ -21,7 +21,7 @@ constexpr uint32_t kMaxHeapKiB = 64 * 1024;
 constexpr size_t kJitStackBytes = 1024 * 1024;
 
 constexpr std::string_view kSpaceSet = R"(\x09-\x0d\x{85}\p{Z})";
-constexpr std::string_view kWordSet = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc})";
+constexpr std::string_view kWordSet = R"(\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d})";
 
 // Oniguruma to PCRE2: \s without U+180E, \w with marks and connectors, nested classes flattened.
 class Translator {

@@ -34,10 +34,10 @@ enum class ModelKind : uint8_t { kBpe, kUnigram, kWordPiece, kWordLevel };
 struct ModelFile {
   ModelKind kind = ModelKind::kBpe;
   std::shared_ptr<Vocab> vocab = std::make_shared<Vocab>();
-  std::vector<Merge> merges;  // BPE
+  std::vector<Merge> merges;   // BPE
   std::vector<double> scores;  // Unigram: by id
-  std::string unk_token;      // empty: none
-  int64_t unk_id = -1;        // Unigram; -1: none
+  std::string unk_token;       // empty: none
+  int64_t unk_id = -1;         // Unigram; -1: none
   std::string continuing_subword_prefix;
   std::string end_of_word_suffix;
   bool fuse_unk = false;

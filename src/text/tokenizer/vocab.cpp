@@ -39,34 +39,33 @@ uint64_t hash_bytes(const char* data, size_t size) {
 void Vocab::reserve(int64_t tokens, int64_t text_bytes) {
   arena_.reserve(static_cast<size_t>(text_bytes));
   entries_.reserve(static_cast<size_t>(tokens));
-  rehash(std::bit_ceil(static_cast<size_t>(std::max<int64_t>(tokens, 8)) * 2));
+  rehash(std::bit_ceil(static_cast<size_t>(std::max<int64_t>(tokens, 8)) * 3 / 2));
+}
+
+void Vocab::put(const Entry& entry, uint64_t hash) {
+  const size_t mask = slots_.size() - 1;
+  size_t s = hash & mask;
+  while (slots_[s].id >= 0) s = (s + 1) & mask;
+  slots_[s] = {static_cast<uint32_t>(hash >> 32), entry.offset, entry.length, entry.id};
 }
 
 void Vocab::rehash(size_t slots) {
-  slots_.assign(slots, 0);
-  tags_.assign(slots, 0);
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const std::string_view token = text_of(entries_[i]);
+  slots_.assign(slots, Slot{0, 0, 0, -1});
+  for (const Entry& entry : entries_) {
+    const std::string_view token = text_of(entry);
     const uint64_t hash = hash_bytes(token);
-    if (find_hashed(token, hash) >= 0) continue;  // hidden
-    size_t s = hash & (slots - 1);
-    while (slots_[s] != 0) s = (s + 1) & (slots - 1);
-    slots_[s] = static_cast<uint32_t>(i + 1);
-    tags_[s] = static_cast<uint8_t>(hash >> 56);
+    if (find_hashed(token, hash) < 0) put(entry, hash);  // else hidden
   }
 }
 
 int32_t Vocab::find_hashed(std::string_view token, uint64_t hash) const {
   if (slots_.empty()) return -1;
   const size_t mask = slots_.size() - 1;
-  const auto tag = static_cast<uint8_t>(hash >> 56);
-  for (size_t s = hash & mask; slots_[s] != 0; s = (s + 1) & mask) {
-    if (tags_[s] != tag) continue;
-    const Entry& e = entries_[slots_[s] - 1];
-    if (e.length == token.size() &&
-        std::memcmp(arena_.data() + e.offset, token.data(), token.size()) == 0) {
-      return e.id;
-    }
+  const auto tag = static_cast<uint32_t>(hash >> 32);
+  for (size_t s = hash & mask; slots_[s].id >= 0; s = (s + 1) & mask) {
+    const Slot& slot = slots_[s];
+    if (slot.tag != tag || slot.length != token.size()) continue;
+    if (std::memcmp(arena_.data() + slot.offset, token.data(), token.size()) == 0) return slot.id;
   }
   return -1;
 }
@@ -112,14 +111,11 @@ Vocab::Added Vocab::add(std::string_view token, int32_t id) {
   if (known >= 0) return known == id ? Added::kSame : Added::kTokenTaken;
   if (entry_of(id) >= 0) return Added::kIdTaken;
   append(token, id);
-  if (slots_.size() < entries_.size() * 2) {
+  if (slots_.size() * 2 < entries_.size() * 3) {
     rehash(std::max<size_t>(16, slots_.size() * 2));
-    return Added::kNew;
+  } else {
+    put(entries_.back(), hash);
   }
-  size_t s = hash & (slots_.size() - 1);
-  while (slots_[s] != 0) s = (s + 1) & (slots_.size() - 1);
-  slots_[s] = static_cast<uint32_t>(entries_.size());
-  tags_[s] = static_cast<uint8_t>(hash >> 56);
   return Added::kNew;
 }
 

@@ -48,7 +48,15 @@ class Vocab {
     uint32_t length;
     int32_t id;
   };
+  // All that a look-up compares, so that it costs two cache misses: the slot and the text.
+  struct Slot {
+    uint32_t tag;  // upper half of the hash
+    uint32_t offset;
+    uint32_t length;
+    int32_t id;  // -1: free
+  };
   int32_t find_hashed(std::string_view token, uint64_t hash) const;
+  void put(const Entry& entry, uint64_t hash);
   int64_t entry_of(int32_t id) const;  // -1 when none
   void index_id(int32_t id, int64_t entry);
   void rehash(size_t slots);
@@ -59,8 +67,7 @@ class Vocab {
 
   std::string arena_;
   std::vector<Entry> entries_;
-  std::vector<uint32_t> slots_;  // entry number + 1, 0 free; power of two
-  std::vector<uint8_t> tags_;    // 8 bits of each slot's hash
+  std::vector<Slot> slots_;      // open addressing, a power of two, at most two thirds full
   std::vector<uint32_t> dense_;  // id -> entry + 1, for ids below a small multiple of the count
   std::unordered_map<int32_t, uint32_t> sparse_;
   int32_t id_end_ = 0;

@@ -4,13 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hearth::text {
 
-// A direct-mapped cache of words of up to 15 bytes and up to 3 ids: half a megabyte, meant to stay in the second-level
-// cache. Owned by one thread. Keys are compared in full, so a hit is exact.
+// A cache of words of up to 15 bytes and up to 3 ids, in sets of two: one megabyte. Owned by one thread. Keys are compared in full, so a hit is exact.
 class WordCache {
  public:
   struct Key {
@@ -20,7 +19,7 @@ class WordCache {
   static constexpr int64_t kMaxBytes = 15;
   static constexpr int64_t kMaxIds = 3;
 
-  WordCache() : entries_(size_t{1} << kBits) {}
+  WordCache() : sets_(size_t{1} << kBits) {}
 
   // `size` is 1 to 15; memory up to `limit` may be read, which saves a copy away from the text's end.
   static Key key_of(const char* p, int64_t size, const char* limit) {
@@ -43,19 +42,35 @@ class WordCache {
     std::array<int32_t, 3> ids{};
   };
 
-  Entry& slot(const Key& key) { return entries_[index_of(key)]; }
-  static bool holds(const Entry& e, const Key& key) {
-    return e.key.low == key.low && e.key.high == key.high;
+  // The entry of `key`, or null. What it points to is valid until the next call.
+  const Entry* find(const Key& key) {
+    Set& set = sets_[index_of(key)];
+    if (holds(set[0], key)) [[likely]]
+      return &set[0];
+    if (!holds(set[1], key)) return nullptr;
+    std::swap(set[0], set[1]);
+    return &set[0];
+  }
+  // Takes the place of the set's older entry.
+  Entry& make(const Key& key) {
+    Set& set = sets_[index_of(key)];
+    set[1] = set[0];
+    set[0].key = key;
+    return set[0];
   }
 
  private:
+  using Set = std::array<Entry, 2>;  // one cache line, the latest used first
+  static bool holds(const Entry& e, const Key& key) {
+    return e.key.low == key.low && e.key.high == key.high;
+  }
   static constexpr int kBits = 14;
   static size_t index_of(const Key& key) {
     const uint64_t h = (key.low ^ (key.high * 0x9E3779B97F4A7C15ULL)) * 0xD6E8FEB86659FD93ULL;
     return static_cast<size_t>((h ^ (h >> 29)) * 0x9E3779B97F4A7C15ULL >> (64 - kBits));
   }
 
-  std::vector<Entry> entries_;
+  std::vector<Set> sets_;
 };
 
 }  // namespace hearth::text
