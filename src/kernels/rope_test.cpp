@@ -124,7 +124,7 @@ TEST_CASE("rope rotates pairs and copies the rest, the same bits on every target
           // Backwards with the same scale: the rotation undone, the scale twice.
           runnable.tables[i]->rope(args(want.data(), got.data(), -1.0F));
           for (int64_t j = 0; j < 2 * pairs; ++j)
-            CHECK(got[j] == doctest::Approx(x[j] * 1.5625F).epsilon(1e-5));
+            CHECK(got[j] == doctest::Approx(static_cast<double>(x[j]) * 1.5625).epsilon(1e-5));
         }
       }
     }
