@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "codec/kv_page.h"
 #include "engine/forward.h"
 
 namespace hearth {
@@ -71,20 +70,18 @@ std::shared_ptr<const Generation> Engine::submit(GenerationRequest request) {
   }
   check(request.sampling);
   request.max_tokens = std::min(request.max_tokens, options_.context_tokens - prompt);
-  int64_t page_bytes = 0;
-  for (int group = 0; group < pool_.group_count(); ++group) page_bytes += pool_.page_bytes(group);
-  const int64_t pages = (prompt + request.max_tokens + codec::kPageTokens - 1) / codec::kPageTokens;
-  if (pages > options_.kv_budget_bytes / page_bytes) {
+  const int64_t bytes = pool_.bytes_for(prompt + request.max_tokens);
+  if (bytes > options_.kv_budget_bytes) {
     fail(Code::kResourceExhausted, "KV cache: ", prompt, " prompt tokens and ", request.max_tokens,
-         " to generate need ", pages * page_bytes, " bytes, the budget is ",
-         options_.kv_budget_bytes, "; ask for fewer tokens");
+         " to generate need ", bytes, " bytes, the budget is ", options_.kv_budget_bytes,
+         "; ask for fewer tokens");
   }
 
   auto row = std::make_unique<Row>(pool_, std::move(request));
   const int64_t id = next_id_++;
   row->out->id = id;
   row->out->prompt_tokens = prompt;
-  scheduler_.add(id, prompt, pages * page_bytes);
+  scheduler_.add(id, prompt, bytes);
   std::shared_ptr<const Generation> out = row->out;
   rows_.emplace(id, std::move(row));
   return out;

@@ -59,6 +59,11 @@ int64_t PagePool::token_bytes() const {
   return bytes / codec::kPageTokens;
 }
 
+int64_t PagePool::bytes_for(int64_t tokens) const {
+  const int64_t pages = (tokens + codec::kPageTokens - 1) / codec::kPageTokens;
+  return pages * token_bytes() * codec::kPageTokens;
+}
+
 std::optional<int32_t> PagePool::acquire(int group) {
   Group& g = at(group);
   if (used_bytes_ + g.page_bytes > budget_bytes_) return std::nullopt;

@@ -37,6 +37,8 @@ class PagePool {
   int64_t page_bytes(int group) const { return at(group).page_bytes; }
   // Bytes of one token in all layers.
   int64_t token_bytes() const;
+  // What a sequence of `tokens` tokens holds at most: whole pages of every group.
+  int64_t bytes_for(int64_t tokens) const;
   int64_t used_bytes() const { return used_bytes_; }
   int64_t budget_bytes() const { return budget_bytes_; }
   DType dtype() const { return dtype_; }
