@@ -37,8 +37,8 @@ namespace {
 Tensor layer(const Tensor& x, const Weight& w, const Tensor& norm, const Tensor& positions,
              const RopeTable& table) {
   const Tensor n = rms_norm(x, norm, 1e-5F);
-  const Tensor q = rope(reshape(linear(n, w), {-1, 2, 16}), positions, table);
-  const Tensor mid = add(x, linear(reshape(q, {-1, 32}), w));
+  const Tensor q = rope(reshape(linear(n, w), {-1, 2, 64}), positions, table);
+  const Tensor mid = add(x, linear(reshape(q, {-1, 128}), w));
   const std::array<const Weight*, 2> weights = {&w, &w};
   std::array<Tensor, 2> gate_up;
   linear_many(mid, weights, gate_up);
@@ -46,11 +46,12 @@ Tensor layer(const Tensor& x, const Weight& w, const Tensor& norm, const Tensor&
 }
 
 TEST_CASE("a warm eager step asks the heap for nothing") {
-  const Tensor x = random_tensor({{1, 32}}, 1);
-  const Weight w = Weight::dense(random_tensor({{32, 32}}, 2));
-  const Tensor norm = random_tensor({{32}}, 3);
-  const Tensor positions = random_ids(1, 9, 4);
-  const RopeTable table{.dims = 16, .inv_freq = random_tensor({{8}, 0.1F, 1.0F}, 5)};
+  const int64_t rows = 100;  // shapes whose text would not fit a string without the heap
+  const Tensor x = random_tensor({{rows, 128}}, 1);
+  const Weight w = Weight::dense(random_tensor({{128, 128}}, 2));
+  const Tensor norm = random_tensor({{128}}, 3);
+  const Tensor positions = random_ids(rows, 9, 4);
+  const RopeTable table{.dims = 64, .inv_freq = random_tensor({{32}, 0.1F, 1.0F}, 5)};
   layer(x, w, norm, positions, table);
   const StorageStats before = storage_stats();
   const int64_t news_before = news.load();

@@ -87,8 +87,9 @@ Tensor Tensor::part(int64_t offset, const Shape& shape) const {
   return {storage_, data_ + offset * bytes_of(dtype_), shape, dtype_};
 }
 
-std::string describe(const Tensor& t) {
-  return t.is_defined() ? to_string(t.dtype()) + " " + to_string(t.shape()) : "an undefined tensor";
+std::string to_string(const Description& d) {
+  if (!d.tensor.is_defined()) return "an undefined tensor";
+  return to_string(d.tensor.dtype()) + " " + to_string(d.tensor.shape());
 }
 
 }  // namespace hearth

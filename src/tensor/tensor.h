@@ -108,8 +108,12 @@ class Tensor {
   DType dtype_ = DType::kF32;
 };
 
-// "f32 [4, 64]", for messages.
-std::string describe(const Tensor& t);
+// A part of a message, made into text only if it is needed: require(ok, "weight is ", describe(w)).
+struct Description {
+  const Tensor& tensor;
+};
+inline Description describe(const Tensor& t) { return {t}; }
+std::string to_string(const Description& d);  // "F32 [4, 64]"
 
 template <class T>
 constexpr bool reads_as(DType dtype) {
