@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMaxTemplateBytes = int64_t{4} << 20;
+constexpr int64_t kMaxTemplateBytes = int64_t{1} << 19;  // real ones stay below 40 kB
 constexpr int64_t kMaxConfigBytes = int64_t{64}
                                     << 20;  // tokenizer_config.json lists every added token
 
@@ -186,6 +186,9 @@ std::optional<ChatTemplate> ChatTemplate::make(Sources sources, std::string_view
   for (auto& [name, source] : sources) {
     std::string shown(file);
     if (sources.size() > 1) shown += " (" + name + ")";
+    require_data(static_cast<int64_t>(source.size()) <= kMaxTemplateBytes, shown,
+                 ": a chat template of ", source.size(), " bytes is refused; the limit is ",
+                 kMaxTemplateBytes);
     jinja::Template parsed = jinja::Template::parse(source, shown);
     data->templates.push_back({std::move(name), std::move(source), std::move(parsed)});
   }

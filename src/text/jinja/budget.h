@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "base/error.h"
 
 namespace hearth::jinja {
 
 struct Limits {
-  int64_t max_steps = 20'000'000;  // nodes evaluated, items visited, and one per 128 bytes written
+  int64_t max_steps = 10'000'000;  // nodes evaluated, items visited, and one per 128 bytes written
   int64_t max_output_bytes = int64_t{64} << 20;  // the rendered text
   int64_t max_live_bytes = int64_t{256} << 20;   // strings and containers alive at once
   int32_t max_depth = 1000;                      // nested evaluations, macro calls among them
@@ -33,9 +34,14 @@ class Budget {
     }
   }
 
+  // For work that goes through text byte by byte and leaves nothing behind.
+  void scan(int64_t bytes) { step(bytes / 32); }
+
   // Promises memory before it is used; throws without counting when it does not fit.
   void grow(int64_t bytes) {
-    step(bytes / 128);
+    unpaid_bytes_ += bytes;
+    if (unpaid_bytes_ >= kBytesPerStep)
+      step(std::exchange(unpaid_bytes_, unpaid_bytes_ % kBytesPerStep) / kBytesPerStep);
     if (bytes > limits_.max_live_bytes - live_bytes_) [[unlikely]] {
       fail(Code::kResourceExhausted, "template stopped: it needs more than ",
            limits_.max_live_bytes, " bytes of memory");
@@ -49,9 +55,11 @@ class Budget {
 
  private:
   friend class DepthGuard;
+  static constexpr int64_t kBytesPerStep = 128;
   const Limits limits_;
   int64_t steps_ = 0;
   int64_t live_bytes_ = 0;
+  int64_t unpaid_bytes_ = 0;  // grown but not yet counted as steps
   int32_t depth_ = 0;
 };
 

@@ -99,6 +99,7 @@ Value Interpreter::get_item(const Value& object, const Value& key) {
   const int64_t length = length_of(object);
   switch (object.kind()) {
     case Kind::kDict: {
+      budget_.step(key.is_string() ? key.str().size() / 256 : 0);
       const bool is_hashable =
           !key.is(Kind::kList) && !key.is(Kind::kDict) && !key.is(Kind::kDictView);
       const Value* found = is_hashable ? object.as<Dict>().find(key) : nullptr;
@@ -241,6 +242,7 @@ Value Interpreter::call_macro(Macro& macro, Arguments arguments) {
   Scope& scope = heap_.make<Scope>(macro.scope);
   auto& named = arguments.named;
   const auto take_named = [&](std::string_view wanted) {
+    budget_.step(static_cast<int64_t>(named.size()) / 16);
     const auto found =
         std::ranges::find_if(named, [&](const auto& n) { return n.first.view() == wanted; });
     if (found == named.end()) return Value();
@@ -256,18 +258,15 @@ Value Interpreter::call_macro(Macro& macro, Arguments arguments) {
                                                : take_named(def.parameters[i].second.view());
     has_caller_parameter |= def.parameters[i].second.view() == "caller";
   }
-  const auto symbol_of = [&](std::string_view text) {
-    return static_cast<int32_t>(std::ranges::find(ast_.symbols, text) - ast_.symbols.begin());
-  };
   if (def.uses_caller && !has_caller_parameter) {
     Value caller = take_named("caller");
-    scope.set(symbol_of("caller"),
+    scope.set(caller_symbol_,
               caller.is_missing() ? undefined("No caller defined") : std::move(caller));
   }
   if (def.uses_kwargs) {
     Dict& kwargs = heap_.make<Dict>();
     for (auto& [key, value] : named) heap_.set(kwargs, Value::string(key), std::move(value));
-    scope.set(symbol_of("kwargs"), Value::object(&kwargs));
+    scope.set(kwargs_symbol_, Value::object(&kwargs));
   } else if (!named.empty()) {
     fail(Code::kInvalidArgument, name, " takes no keyword argument '", named.front().first.view(),
          "'");
@@ -276,7 +275,7 @@ Value Interpreter::call_macro(Macro& macro, Arguments arguments) {
     List& varargs = heap_.make<List>(Kind::kTuple);
     for (size_t i = count; i < arguments.positional.size(); ++i)
       heap_.push(varargs, arguments.positional[i]);
-    scope.set(symbol_of("varargs"), Value::object(&varargs));
+    scope.set(varargs_symbol_, Value::object(&varargs));
   } else if (arguments.positional.size() > count) {
     fail(Code::kInvalidArgument, name, " takes not more than ", count, " argument(s)");
   }

@@ -169,6 +169,8 @@ void Interpreter::spread(const CallArgs& args, Arguments& out) {
     fail(Code::kInvalidArgument, "argument after ** must be a mapping, not ", type_name(named));
   for (const auto& [key, value] : named.as<Dict>().entries) {
     if (!key.is_string()) fail(Code::kInvalidArgument, "keywords must be strings");
+    budget_.grow(static_cast<int64_t>(sizeof(key) + sizeof(value)));
+    budget_.step(static_cast<int64_t>(args.named.size()) / 16);
     for (const auto& [name, given] : args.named) {
       if (name == key.str())
         fail(Code::kInvalidArgument, "got multiple values for keyword argument '", name.view(),

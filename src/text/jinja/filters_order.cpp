@@ -1,12 +1,12 @@
 // Filters that sort and compare.
 #include <algorithm>
-#include <numeric>
 
 #include "base/error.h"
 #include "text/jinja/filters.h"
 #include "text/jinja/interpreter.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/printing.h"
+#include "text/jinja/stable_order.h"
 #include "text/jinja/text_ops.h"
 
 namespace hearth::jinja {
@@ -15,14 +15,14 @@ namespace {
 // Items in the order of their keys. Equal keys keep their order, also when reversed.
 List& sorted_by(Interpreter& in, const std::vector<Value>& items, const std::vector<Value>& keys,
                 bool is_reversed) {
-  std::vector<size_t> order(items.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  if (is_reversed) std::ranges::reverse(order);
-  std::ranges::stable_sort(order,
-                           [&](size_t a, size_t b) { return less(in.heap(), keys[a], keys[b]); });
+  // Sorting backwards and turning round keeps equal items in their order.
+  const auto place = [&](size_t i) { return is_reversed ? items.size() - 1 - i : i; };
+  auto order = stable_order(items.size(), [&](size_t a, size_t b) {
+    return less(in.heap(), keys[place(a)], keys[place(b)]);
+  });
   if (is_reversed) std::ranges::reverse(order);
   List& out = in.heap().make<List>(Kind::kList);
-  for (const size_t i : order) in.heap().push(out, items[i]);
+  for (const size_t i : order) in.heap().push(out, items[place(i)]);
   return out;
 }
 

@@ -30,6 +30,7 @@ Value capitalize_filter(Interpreter& in, const Value& value, Bound&) {
 // Words begin after white space and any of - ( { [ <.
 Value title_filter(Interpreter& in, const Value& value, Bound&) {
   const Str s = to_text(in.heap(), value);
+  in.budget().scan(2 * s.size());
   StrBuilder out(in.budget());
   const auto separates = [&](int64_t at, int64_t bytes) {
     const int32_t c = char_at(s.view(), at, bytes);
@@ -142,7 +143,7 @@ Value truncate_filter(Interpreter& in, const Value& value, Bound& args) {
 
 Value wordcount_filter(Interpreter& in, const Value& value, Bound&) {
   const Str s = to_text(in.heap(), value);
-  in.budget().step(s.size() / 64);
+  in.budget().scan(s.size());
   int64_t count = 0;
   bool in_word = false;
   for (int64_t at = 0; at < s.size();) {
@@ -198,7 +199,8 @@ Value xmlattr_filter(Interpreter& in, const Value& value, Bound& args) {
   return text(out.take());
 }
 
-void append_quoted(StrBuilder& out, const Str& s, bool is_query) {
+void append_quoted(Budget& budget, StrBuilder& out, const Str& s, bool is_query) {
+  budget.scan(2 * s.size());
   constexpr std::string_view kSafe =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~";
   for (int64_t at = 0; at < s.size(); ++at) {
@@ -222,7 +224,7 @@ Value urlencode_filter(Interpreter& in, const Value& value, Bound&) {
                            value.is(Kind::kDictView) || value.is(Kind::kIterator) ||
                            value.is(Kind::kRange) || value.is_undefined();
   if (!is_walkable) {
-    append_quoted(out, to_text(heap, value), false);
+    append_quoted(in.budget(), out, to_text(heap, value), false);
     return text(out.take());
   }
   const Value pairs =
@@ -233,9 +235,9 @@ Value urlencode_filter(Interpreter& in, const Value& value, Bound&) {
     const List& two = to_list(heap, pair);
     if (two.items.size() != 2) fail(Code::kInvalidArgument, "urlencode needs pairs");
     if (out.size() > 0) out.append_template("&");
-    append_quoted(out, to_text(heap, two.items[0]), true);
+    append_quoted(in.budget(), out, to_text(heap, two.items[0]), true);
     out.append_template("=");
-    append_quoted(out, to_text(heap, two.items[1]), true);
+    append_quoted(in.budget(), out, to_text(heap, two.items[1]), true);
   }
   return text(out.take());
 }

@@ -250,6 +250,11 @@ class BraceFormatter {
     const bool is_number = first.find_first_not_of("0123456789") == std::string_view::npos;
     if (is_number) {
       size_t at = 0;
+      const Numbering used = first.empty() ? Numbering::kAutomatic : Numbering::kManual;
+      if (numbering_ != Numbering::kNone && numbering_ != used) {
+        fail(Code::kInvalidArgument, "cannot mix automatic and manual field numbering");
+      }
+      numbering_ = used;
       const auto index =
           static_cast<size_t>(first.empty() ? next_++ : read_number(first, at, kMaxWidth));
       if (index >= positional_.size())
@@ -286,6 +291,8 @@ class BraceFormatter {
   Interpreter& interpreter_;
   const std::vector<Value>& positional_;
   const std::vector<std::pair<Str, Value>>& named_;
+  enum class Numbering : uint8_t { kNone, kAutomatic, kManual };
+  Numbering numbering_ = Numbering::kNone;
   int64_t next_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,16 @@ struct Scope final : Object {
   explicit Scope(Scope* enclosing) : Object(Kind::kScope), parent(enclosing) {}
   Scope* parent;
   std::vector<std::pair<int32_t, Value>> variables;  // by symbol
-  bool is_captured =
-      false;  // a macro may still look here: a loop must not reuse it for its next item
+  // A macro may still look here: a loop must not reuse it for its next item.
+  bool is_captured = false;
 
-  const Value* find(int32_t symbol) const;  // here or further out; null when absent
+  const Value* find(int32_t symbol);  // here or further out; null when absent
   void set(int32_t symbol, Value value);
+  void clear();
+
+ private:
+  Value* find_here(int32_t symbol);
+  std::unordered_map<int32_t, size_t> index_;  // into variables; filled once there are many
 };
 
 struct Macro final : Object {
@@ -64,7 +70,6 @@ class Interpreter {
 
   void set_variable(std::string_view name,
                     Value value);  // before run(); ignored if the template never names it
-  bool uses_variable(std::string_view name) const;
   Str run();
 
   // For natives.
@@ -78,6 +83,8 @@ class Interpreter {
 
  private:
   enum class Flow : uint8_t { kNext, kBreak, kContinue };
+
+  int32_t symbol_of(std::string_view name) const;
 
   // run_statement.cpp
   Flow run_body(const Body& body);
@@ -126,6 +133,7 @@ class Interpreter {
   Heap heap_;
   const Ast& ast_;
   const std::tm now_;
+  const int32_t loop_symbol_, caller_symbol_, varargs_symbol_, kwargs_symbol_;  // -1: unused
   Scope* globals_;
   Scope* scope_;
   StrBuilder* out_ = nullptr;

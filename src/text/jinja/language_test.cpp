@@ -24,7 +24,7 @@ void check(std::initializer_list<Case> cases) {
     } catch (const Error& error) {
       got = "Error: " + error.message();
     }
-    CHECK(got == c.expected);
+    CHECK(got == std::string(c.expected));
   }
 }
 
@@ -56,8 +56,7 @@ TEST_CASE("loops know their place") {
          {"{% for x in [1,2,3,4] if x is even %}{{ loop.index }}:{{ x }} {% endfor %}", "1:2 2:4 "},
          {"{% for x in [] %}{{ x }}{% else %}none{% endfor %}", "none"},
          {"{% for k, v in {'a': 1, 'b': 2}.items() %}{{ k }}{{ v }}{% endfor %}", "a1b2"},
-         {"{% for a, (b, c) in [(1, (2, 3))] %}{{ a }}{{ b }}{{ c }}{% endfor %}",
-          "Error: t:1:18: can't assign to this expression"},
+         {"{% for a, (b, c) in [(1, (2, 3))] %}{{ a }}{{ b }}{{ c }}{% endfor %}", "123"},
          {"{% for i in range(5) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 3 %}{% break "
           "%}{% endif %}{{ i }}{% endfor %}",
           "02"},
@@ -76,9 +75,9 @@ TEST_CASE("macros take defaults, varargs, kwargs and callers") {
           "(1, 2){'x': 3}"},
          {"{% macro m(a) %}{{ a is defined }}{% endmacro %}{{ m() }}", "False"},
          {"{% macro m(a) %}{% endmacro %}{{ m(1, 2) }}",
-          "Error: t:1:34: macro 'm' takes not more than 1 argument(s)"},
+          "Error: t:1:35: macro 'm' takes not more than 1 argument(s)"},
          {"{% macro m(a) %}{% endmacro %}{{ m(c=2) }}",
-          "Error: t:1:34: macro 'm' takes no keyword argument 'c'"},
+          "Error: t:1:35: macro 'm' takes no keyword argument 'c'"},
          {"{% macro box(t) %}[{{ t }}:{{ caller(2) }}]{% endmacro %}{% call(n) box('x') %}n={{ n "
           "}}{% endcall %}",
           "[x:n=2]"},
@@ -139,7 +138,7 @@ TEST_CASE("values print as Python prints them") {
           "\"\\u00e9\" [1,2]"},
          {"{{ '%05.1f|%-4s|%x|%r' % (2.25, 'a', 255, 'q') }}", "002.2|a   |ff|'q'"},
          {"{{ '{:>5}|{0}|{a!r}'.format(1, a='b') }}",
-          "Error: t:1:30: Replacement index 0 out of range for positional args tuple"},
+          "Error: t:1:28: cannot mix automatic and manual field numbering"},
          {"{{ '{:>5}|{a!r}|{:,}'.format(1, 12345, a='b') }}", "    1|'b'|12,345"},
          {"{{ strftime_now('%d %b %Y') }}", "15 Jan 2026"}});
 }
@@ -168,7 +167,7 @@ TEST_CASE("generators are lazy, and walked once") {
   check({{"{% set g = [1,2]|map('string') %}{{ g|join }}{{ g|join }}.", "12."},
          {"{{ ([1, none]|map('upper')|first) }}", "1"},
          {"{{ ([1,2]|select('odd'))|length }}",
-          "Error: t:1:28: object of type 'generator' has no len()"},
+          "Error: t:1:26: object of type 'generator' has no len()"},
          {"{{ true if []|select else false }}", "True"},
          {"{{ [{'a': 1}, {}]|map(attribute='a', default=0)|list }}", "[1, 0]"}});
 }

@@ -39,6 +39,7 @@ class Lexer {
 
   std::vector<Token> run() {
     while (at_ < size()) lex_root();
+    start_ = size();
     add(TokenKind::kEnd, "");
     return std::move(tokens_);
   }

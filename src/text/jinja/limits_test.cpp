@@ -33,7 +33,7 @@ TEST_CASE("a template that would run or grow without end stops with an error") {
   check_exhausts("{{ 'a'.ljust(999999999999) }}");
   check_exhausts("{{ 'a' | center(999999999999) }}");
   check_exhausts("{{ '0'.zfill(999999999999) }}");
-  check_exhausts("{{ ['x' * 100000] * 1000 | join }}{{ (['x' * 100000] * 1000) | join }}");
+  check_exhausts("{{ (['x' * 100000] * 1000) | join }}");
   check_exhausts("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}");
   check_exhausts("{% macro m(f) %}{{ f(f) }}{% endmacro %}{{ m(m) }}");
   check_exhausts("{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}");

@@ -1,5 +1,6 @@
 #include "text/jinja/operators.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -238,6 +239,7 @@ bool compare(Heap& heap, CompareOp op, const Value& a, const Value& b) {
   heap.budget().step();
   if (a.is_number() && b.is_number()) return holds(op, order_of_numbers(a, b));
   if (a.is_string() && b.is_string()) {
+    heap.budget().step(std::min(a.str().size(), b.str().size()) / 512);
     const int order = a.text().compare(b.text());  // UTF-8 sorts as code points do
     return holds(op, order < 0 ? -1 : order > 0 ? 1 : 0);
   }

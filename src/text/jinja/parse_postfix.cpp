@@ -116,6 +116,7 @@ std::unique_ptr<CallArgs> Parser::parse_call_args(int32_t& depth) {
     } else if (current().kind == TokenKind::kName && look().kind == TokenKind::kOperator &&
                look().text == "=") {
       ensure(args->double_star == nullptr);
+      if (args->named.size() >= kMaxNames) refuse(current().at, "too many named arguments");
       const std::string name = current().text;
       const auto same = [&](const auto& other) { return other.first.view() == name; };
       if (std::ranges::any_of(args->named, same))

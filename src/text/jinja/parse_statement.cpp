@@ -248,6 +248,7 @@ void Parser::parse_signature(MacroDef& macro) {
     if (!macro.parameters.empty()) expect_op(",");
     const Position at = current().at;
     const std::string name = take_name("a parameter name");
+    if (macro.parameters.size() >= kMaxNames) refuse(at, "too many parameters");
     macro.parameters.emplace_back(symbol(name), Str(nullptr, name, Origin::kTemplate));
     if (skip_op("=")) {
       macro.defaults.push_back(parse_expression());

@@ -20,6 +20,7 @@ class Parser {
 
  private:
   static constexpr int32_t kMaxExprDepth = 400;
+  static constexpr size_t kMaxNames = 1000;    // parameters of a macro, named arguments of a call
   static constexpr int32_t kMaxNesting = 250;  // statements and brackets within each other
 
   // Tokens.

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "text/jinja/character.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/printing.h"
+#include "text/jinja/stable_order.h"
 
 namespace hearth::jinja {
 namespace {
@@ -67,11 +67,12 @@ class PrettyPrinter {
       return Value::object(&list);
     }
     if (!value.is(Kind::kDict)) return value;
-    auto entries = value.as<Dict>().entries;
-    std::ranges::stable_sort(
-        entries, [&](const auto& a, const auto& b) { return comes_before(a.first, b.first); });
+    const auto& entries = value.as<Dict>().entries;
+    const auto order = stable_order(entries.size(), [&](size_t a, size_t b) {
+      return comes_before(entries[a].first, entries[b].first);
+    });
     Dict& dict = heap_.make<Dict>();
-    for (const auto& [key, item] : entries) heap_.set(dict, key, sorted(item));
+    for (const size_t i : order) heap_.set(dict, entries[i].first, sorted(entries[i].second));
     return Value::object(&dict);
   }
 

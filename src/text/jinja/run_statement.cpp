@@ -43,23 +43,41 @@ class FilteredIter final : public Iter {
 
 }  // namespace
 
-const Value* Scope::find(int32_t symbol) const {
-  for (const Scope* scope = this; scope != nullptr; scope = scope->parent) {
-    for (const auto& [name, value] : scope->variables) {
-      if (name == symbol) return &value;
-    }
+Value* Scope::find_here(int32_t symbol) {
+  if (!index_.empty()) {
+    const auto found = index_.find(symbol);
+    return found == index_.end() ? nullptr : &variables[found->second].second;
+  }
+  for (auto& [name, value] : variables) {
+    if (name == symbol) return &value;
+  }
+  return nullptr;
+}
+
+const Value* Scope::find(int32_t symbol) {
+  for (Scope* scope = this; scope != nullptr; scope = scope->parent) {
+    if (const Value* found = scope->find_here(symbol)) return found;
   }
   return nullptr;
 }
 
 void Scope::set(int32_t symbol, Value value) {
-  for (auto& [name, old] : variables) {
-    if (name == symbol) {
-      old = std::move(value);
-      return;
-    }
+  constexpr size_t kLinear = 24;
+  if (Value* old = find_here(symbol)) {
+    *old = std::move(value);
+    return;
   }
   variables.emplace_back(symbol, std::move(value));
+  if (!index_.empty()) {
+    index_.emplace(symbol, variables.size() - 1);
+  } else if (variables.size() > kLinear) {
+    for (size_t i = 0; i < variables.size(); ++i) index_.emplace(variables[i].first, i);
+  }
+}
+
+void Scope::clear() {
+  variables.clear();
+  index_.clear();
 }
 
 Interpreter::Interpreter(const Ast& ast, const Limits& limits, const std::tm& now)
@@ -67,6 +85,10 @@ Interpreter::Interpreter(const Ast& ast, const Limits& limits, const std::tm& no
       heap_(budget_),
       ast_(ast),
       now_(now),
+      loop_symbol_(symbol_of("loop")),
+      caller_symbol_(symbol_of("caller")),
+      varargs_symbol_(symbol_of("varargs")),
+      kwargs_symbol_(symbol_of("kwargs")),
       globals_(&heap_.make<Scope>(nullptr)),
       scope_(globals_) {
   for (size_t i = 0; i < ast_.symbols.size(); ++i) {
@@ -76,14 +98,13 @@ Interpreter::Interpreter(const Ast& ast, const Limits& limits, const std::tm& no
   }
 }
 
-bool Interpreter::uses_variable(std::string_view name) const {
-  return std::ranges::find(ast_.symbols, name) != ast_.symbols.end();
+int32_t Interpreter::symbol_of(std::string_view name) const {
+  const auto found = std::ranges::find(ast_.symbols, name);
+  return found == ast_.symbols.end() ? -1 : static_cast<int32_t>(found - ast_.symbols.begin());
 }
 
 void Interpreter::set_variable(std::string_view name, Value value) {
-  const auto found = std::ranges::find(ast_.symbols, name);
-  if (found == ast_.symbols.end()) return;
-  globals_->set(static_cast<int32_t>(found - ast_.symbols.begin()), std::move(value));
+  if (const int32_t symbol = symbol_of(name); symbol >= 0) globals_->set(symbol, std::move(value));
 }
 
 Str Interpreter::run() {
@@ -233,9 +254,6 @@ void Interpreter::run_for(const Stmt& stmt, const Value& items, Loop* outer) {
 
 // As in Jinja2, an item that ends with `break` or `continue` does not count for `else`.
 bool Interpreter::run_for_body(const Stmt& stmt, Loop& loop, Scope& around) {
-  const auto found = std::ranges::find(ast_.symbols, "loop");
-  const auto loop_symbol =
-      found == ast_.symbols.end() ? -1 : static_cast<int32_t>(found - ast_.symbols.begin());
   const Swap restored(scope_, scope_);
   Scope* scope = nullptr;
   bool has_finished = false;
@@ -243,9 +261,9 @@ bool Interpreter::run_for_body(const Stmt& stmt, Loop& loop, Scope& around) {
   while (loop.advance(item)) {
     budget_.step();
     if (scope == nullptr || scope->is_captured) scope = &heap_.make<Scope>(&around);
-    scope->variables.clear();
+    scope->clear();
     scope_ = scope;
-    if (loop_symbol >= 0) scope_->set(loop_symbol, Value::object(&loop));
+    if (loop_symbol_ >= 0) scope_->set(loop_symbol_, Value::object(&loop));
     assign(*stmt.target, item);
     const Flow flow = run_body(stmt.body);
     has_finished |= flow == Flow::kNext;

@@ -142,6 +142,7 @@ Value slice_string(Heap& heap, const Str& s, const Bounds& bounds) {
     budget.step(end / 256);
     return Value::string(substr(budget, s, begin, end));
   }
+  budget.scan(2 * s.size());
   std::vector<int64_t> offsets;
   budget.grow(s.chars() * static_cast<int64_t>(sizeof(int64_t)));
   for (int64_t at = 0; at < s.size(); at += char_bytes(s.view(), at)) offsets.push_back(at);
@@ -211,6 +212,7 @@ bool contains(Heap& heap, const Value& container, const Value& item) {
       heap.budget().step(container.str().size() / 256);
       return find_text(container.text(), item.text()) >= 0;
     case Kind::kDict:
+      heap.budget().step(item.is_string() ? item.str().size() / 256 : 0);
       return container.as<Dict>().find(item) != nullptr;
     case Kind::kRange: {
       const auto& range = container.as<Range>();

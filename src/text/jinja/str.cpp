@@ -95,6 +95,7 @@ Str::Str(Budget* budget, std::string text, Origin origin) {
 
 int64_t Str::offset_of_char(int64_t index) const {
   if (is_ascii()) return index;
+  if (index >= chars()) return size();
   int64_t offset = 0;
   for (int64_t i = 0; i < index && offset < size(); ++i) offset += char_bytes(view(), offset);
   return offset;

@@ -93,7 +93,8 @@ Value count_method(Interpreter& in, const Value& self, Bound& args) {
 }
 
 template <bool at_start>
-Value affix_method(Interpreter&, const Value& self, Bound& args) {
+Value affix_method(Interpreter& in, const Value& self, Bound& args) {
+  in.budget().step(self.str().size() / 512);
   const Str& s = self.str();
   const Window w = window(s, args, 1);
   const std::string_view part =
@@ -209,7 +210,7 @@ Value format_map_method(Interpreter& in, const Value& self, Bound& args) {
 template <bool (*is)(int32_t)>
 Value every_char(Interpreter& in, const Value& self, Bound&) {
   const std::string_view s = self.text();
-  in.budget().step(self.str().size() / 64);
+  in.budget().scan(self.str().size());
   for (int64_t at = 0; at < self.str().size();) {
     const int64_t bytes = char_bytes(s, at);
     if (!is(char_at(s, at, bytes))) return Value::boolean(false);
@@ -237,7 +238,7 @@ Value istitle_method(Interpreter& in, const Value& self, Bound&) {
   bool follows_cased = false;
   bool has_cased = false;
   const std::string_view s = self.text();
-  in.budget().step(self.str().size() / 64);
+  in.budget().scan(self.str().size());
   for (int64_t at = 0; at < self.str().size();) {
     const int64_t bytes = char_bytes(s, at);
     const int32_t c = char_at(s, at, bytes);
@@ -253,6 +254,7 @@ Value istitle_method(Interpreter& in, const Value& self, Bound&) {
 
 Value expandtabs_method(Interpreter& in, const Value& self, Bound& args) {
   const int64_t size = std::clamp<int64_t>(args.int_or(0, 8), 0, 10000);
+  in.budget().scan(2 * self.str().size());
   StrBuilder out(in.budget());
   int64_t column = 0;
   for (int64_t at = 0; at < self.str().size();) {
@@ -276,7 +278,8 @@ Value encode_method(Interpreter&, const Value&, Bound&) {
 }
 
 template <bool upper>
-Value is_case_method(Interpreter&, const Value& self, Bound&) {
+Value is_case_method(Interpreter& in, const Value& self, Bound&) {
+  in.budget().scan(self.str().size());
   return Value::boolean(upper ? is_upper_text(self.text()) : is_lower_text(self.text()));
 }
 

@@ -56,11 +56,11 @@ bool callable(V v) {  // an undefined value is callable in Jinja2 (calling it th
          v.is_undefined();
 }
 
-Value is_lower_test(Interpreter& in, V v, Bound&) {
-  return Value::boolean(is_lower_text(to_text(in.heap(), v).view()));
-}
-Value is_upper_test(Interpreter& in, V v, Bound&) {
-  return Value::boolean(is_upper_text(to_text(in.heap(), v).view()));
+template <bool (*test)(std::string_view)>
+Value is_case_test(Interpreter& in, V v, Bound&) {
+  const Str text = to_text(in.heap(), v);
+  in.budget().scan(text.size());
+  return Value::boolean(test(text.view()));
 }
 
 Value is_same(Interpreter& in, V v, Bound& a) {
@@ -97,8 +97,8 @@ constexpr Native kTests[] = {
     {"true", "/", 0, simple<is_exactly_true>},
     {"integer", "/", 0, simple<integer>},
     {"float", "/", 0, simple<floating>},
-    {"lower", "/", 0, is_lower_test},
-    {"upper", "/", 0, is_upper_test},
+    {"lower", "/", 0, is_case_test<is_lower_text>},
+    {"upper", "/", 0, is_case_test<is_upper_text>},
     {"string", "/", 0, simple<string>},
     {"mapping", "/", 0, simple<mapping>},
     {"number", "/", 0, simple<number>},

@@ -24,7 +24,7 @@ void each_char(std::string_view text, See see) {
 
 class CaseWriter {
  public:
-  CaseWriter(Budget& budget, const Str& s) : s_(s), out_(budget) {}
+  CaseWriter(Budget& budget, const Str& s) : s_(s), out_(budget) { budget.scan(2 * s.size()); }
   void put(const Char& c, Case to) {
     buffer_.clear();
     append_case(buffer_, c.code_point, to);

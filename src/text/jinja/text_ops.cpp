@@ -84,6 +84,7 @@ int64_t find_text(std::string_view text, std::string_view what, int64_t from) {
   if (from > static_cast<int64_t>(text.size())) return -1;
   if (what.empty()) return from;
   const std::string_view rest = text.substr(static_cast<size_t>(from));
+  if (rest.size() < what.size()) return -1;
   const void* found = memmem(rest.data(), rest.size(), what.data(), what.size());
   return found == nullptr ? -1 : from + (static_cast<const char*>(found) - rest.data());
 }
@@ -124,6 +125,7 @@ Str strip(Budget& budget, const Str& s, const Str* chars, Side side) {
     if (!goes(from, end)) break;
     end = from;
   }
+  budget.scan(s.size() - (end - begin));
   return substr(budget, s, begin, end);
 }
 
@@ -162,6 +164,7 @@ Str replace(Budget& budget, const Str& s, const Str& what, const Str& with, int6
 
 List& split(Heap& heap, const Str& s, const Str* separator, int64_t limit, Side from) {
   List& out = heap.make<List>(Kind::kList);
+  if (separator == nullptr) heap.budget().scan(s.size());
   heap.budget().step(s.size() / 256);
   if (separator == nullptr) {
     if (from == Side::kRight) {
@@ -200,6 +203,7 @@ List& split(Heap& heap, const Str& s, const Str* separator, int64_t limit, Side 
 
 List& split_lines(Heap& heap, const Str& s, bool keeps_ends) {
   List& out = heap.make<List>(Kind::kList);
+  heap.budget().scan(s.size());
   const std::string_view text = s.view();
   int64_t begin = 0;
   for (int64_t at = 0; at < s.size();) {
@@ -246,6 +250,7 @@ Str repeat(Budget& budget, const Str& s, int64_t count) {
 }
 
 Str reversed(Budget& budget, const Str& s) {
+  budget.scan(2 * s.size());
   StrBuilder out(budget);
   for (int64_t end = s.size(); end > 0;) {
     const int64_t begin = previous_char(s.view(), end);

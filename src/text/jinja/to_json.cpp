@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "text/jinja/operators.h"
 #include "text/jinja/printing.h"
+#include "text/jinja/stable_order.h"
 
 namespace hearth::jinja {
 namespace {
@@ -99,8 +99,10 @@ class JsonWriter {
     std::vector<const std::pair<Value, Value>*> entries;
     for (const auto& entry : dict.entries) entries.push_back(&entry);
     if (layout_.sort_keys) {
-      std::ranges::stable_sort(
-          entries, [&](const auto* a, const auto* b) { return less(heap_, a->first, b->first); });
+      const auto order = stable_order(entries.size(), [&](size_t a, size_t b) {
+        return less(heap_, dict.entries[a].first, dict.entries[b].first);
+      });
+      for (size_t i = 0; i < order.size(); ++i) entries[i] = &dict.entries[order[i]];
     }
     out_.append_template("{");
     for (size_t i = 0; i < entries.size(); ++i) {

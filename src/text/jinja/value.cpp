@@ -221,7 +221,10 @@ std::string_view type_name(const Value& value) {
 
 bool equal(Budget& budget, const Value& a, const Value& b) {
   budget.step();
-  if (a.is_string() && b.is_string()) return a.text() == b.text();
+  if (a.is_string() && b.is_string()) {
+    budget.step(a.str().size() == b.str().size() ? a.str().size() / 512 : 0);
+    return a.text() == b.text();
+  }
   if (a.is_number() && b.is_number()) return equal_keys(a, b);
   if (a.is(Kind::kTuple) != b.is(Kind::kTuple)) return false;
   if (a.kind() != b.kind()) return false;
