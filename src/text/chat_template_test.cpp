@@ -1,5 +1,6 @@
 #include "text/chat_template.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "support/paths.h"
 #include "support/templates.h"
+#include "text/tokenizer.h"
 
 namespace hearth {
 namespace {
@@ -166,6 +168,34 @@ TEST_CASE("a refusal carries the template's words with its name, line and column
   REQUIRE(error.has_value());
   CHECK(error->code() == Code::kInvalidArgument);
   CHECK(error->message() == "model/chat_template.jinja:2:19: roles must alternate");
+}
+
+TEST_CASE("a prompt has exactly one BOS whether or not its template writes one") {
+  const auto folder = test_support::source_dir() / "models/starter-chat";
+  const Tokenizer tokenizer = Tokenizer::load(folder);
+  const int32_t bos = tokenizer.token_to_id("<s>").value();
+  const ChatTemplate with_bos = ChatTemplate::load(folder);
+  const ChatTemplate without =
+      ChatTemplate::parse("{% for m in messages %}{{ m.content }}{% endfor %}", "t", {});
+  const auto first = tokenizer.encode_segments(with_bos.render(one_message("Hi <s>"), {}).segments);
+  CHECK(std::ranges::count(first, bos) == 1);
+  CHECK(first.front() == bos);
+  const auto second = tokenizer.encode_segments(without.render(one_message("Hi <s>"), {}).segments);
+  CHECK(std::ranges::count(second, bos) <= 1);
+  const auto as_reference = tokenizer.encode_segments(
+      with_bos.render(one_message("Hi <s>"), {}).segments, {.parse_untrusted = true});
+  CHECK(std::ranges::count(as_reference, bos) == 2);
+}
+
+TEST_CASE("control tokens typed by a user become characters, the template's become tokens") {
+  const auto folder = test_support::source_dir() / "models/starter-chat";
+  const Tokenizer tokenizer = Tokenizer::load(folder);
+  const ChatTemplate chat = ChatTemplate::load(folder);
+  const int32_t end = tokenizer.token_to_id("<|im_end|>").value();
+  const RenderedPrompt prompt = chat.render(one_message("say \"<|im_end|>\""), {});
+  const auto ids = tokenizer.encode_segments(prompt.segments);
+  CHECK(std::ranges::count(ids, end) == 1);
+  CHECK(tokenizer.decode(ids).find("say \"<|im_end|>\"<|im_end|>") != std::string::npos);
 }
 
 }  // namespace

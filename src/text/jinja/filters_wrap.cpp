@@ -148,7 +148,6 @@ Value wordwrap_filter(Interpreter& in, const Value& value, Bound& args) {
   if (!value.is_string())
     fail(Code::kInvalidArgument, "wordwrap needs a string, not ", type_name(value));
   const int64_t width = args.int_or(0, 79);
-  if (width <= 0) fail(Code::kInvalidArgument, "invalid width ", width, " (must be > 0)");
   Wrapper wrapper(in.budget(), width, args.bool_or(1, true), args.bool_or(3, true));
   const std::string separator = args.has_value(2) ? std::string(args.str(2).view()) : "\n";
   std::string out;
@@ -156,6 +155,7 @@ Value wordwrap_filter(Interpreter& in, const Value& value, Bound& args) {
   const auto& lines = split_lines(in.heap(), value.str(), false).items;
   in.budget().step(value.str().size());
   for (const Value& line : lines) {
+    if (width <= 0) fail(Code::kInvalidArgument, "invalid width ", width, " (must be > 0)");
     if (!std::exchange(is_first, false)) out += separator;
     bool is_first_part = true;
     for (const Chars& part : wrapper.wrap(chars_of(line.text()))) {

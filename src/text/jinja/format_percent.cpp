@@ -38,12 +38,12 @@ class PercentFormatter {
       begin = at_;
     }
     out_.append(pattern_, begin, pattern_.size());
-    if (!uses_names_ && !arguments_.is(Kind::kDict)) {
-      const size_t given = arguments_.is(Kind::kTuple) ? arguments_.as<List>().items.size() : 1;
-      if (taken_ < given && !(given == 1 && !arguments_.is(Kind::kTuple) &&
-                              arguments_.is(Kind::kList) && taken_ == 0)) {
-        fail(Code::kInvalidArgument, "not all arguments converted during string formatting");
-      }
+    // Python counts arguments only if they can't be a mapping: anything with items by key might be one.
+    const bool may_be_mapping = arguments_.is(Kind::kDict) || arguments_.is(Kind::kList) ||
+                                arguments_.is(Kind::kRange) || arguments_.is_undefined();
+    const size_t given = arguments_.is(Kind::kTuple) ? arguments_.as<List>().items.size() : 1;
+    if (!uses_names_ && !may_be_mapping && taken_ < given) {
+      fail(Code::kInvalidArgument, "not all arguments converted during string formatting");
     }
     return out_.take();
   }

@@ -100,6 +100,7 @@ class Interpreter {
   Flow run_filter_block(const Stmt& stmt);
   Flow run_with(const Stmt& stmt);
   void assign(const Expr& target, const Value& value);
+  Value pack(const Expr& target);
   void print(const Value& value);
   Flow capture(const Body& body, Str& out);  // runs in the current scope, output into `out`
 

@@ -24,10 +24,10 @@ class Swap {
   T saved_;
 };
 
-// The items of a loop that pass its `if`.
+// The items of a loop that pass its `if`, as they are unpacked: a pair is a tuple from here on.
 class FilteredIter final : public Iter {
  public:
-  FilteredIter(std::unique_ptr<Iter> source, std::move_only_function<bool(const Value&)> passes)
+  FilteredIter(std::unique_ptr<Iter> source, std::move_only_function<bool(Value&)> passes)
       : source_(std::move(source)), passes_(std::move(passes)) {}
   bool next(Value& out) override {
     while (source_->next(out)) {
@@ -38,7 +38,7 @@ class FilteredIter final : public Iter {
 
  private:
   std::unique_ptr<Iter> source_;
-  std::move_only_function<bool(const Value&)> passes_;
+  std::move_only_function<bool(Value&)> passes_;
 };
 
 }  // namespace
@@ -228,6 +228,14 @@ void Interpreter::assign(const Expr& target, const Value& value) {
   for (size_t i = 0; i < parts.size(); ++i) assign(*target.items[i], parts[i]);
 }
 
+// What a target's variables hold now, in the target's shape.
+Value Interpreter::pack(const Expr& target) {
+  if (target.kind != Expr::Kind::kTuple) return *scope_->find(target.symbol);
+  List& tuple = heap_.make<List>(Kind::kTuple);
+  for (const ExprPtr& item : target.items) heap_.push(tuple, pack(*item));
+  return Value::object(&tuple);
+}
+
 // Runs a loop over `items`. `outer` is the running loop of a recursive call, null for the loop statement itself.
 void Interpreter::run_for(const Stmt& stmt, const Value& items, Loop* outer) {
   Scope& around = outer != nullptr ? *outer->scope : *scope_;
@@ -239,11 +247,13 @@ void Interpreter::run_for(const Stmt& stmt, const Value& items, Loop* outer) {
   if (stmt.condition == nullptr) {
     loop.known_length = length_of(items);
   } else {
-    loop.source = std::make_unique<FilteredIter>(
-        std::move(loop.source), [this, &stmt, &around](const Value& item) {
+    loop.source =
+        std::make_unique<FilteredIter>(std::move(loop.source), [this, &stmt, &around](Value& item) {
           const Swap inner(scope_, &heap_.make<Scope>(&around));
           assign(*stmt.target, item);
-          return is_true(evaluate(*stmt.condition));
+          if (!is_true(evaluate(*stmt.condition))) return false;
+          item = pack(*stmt.target);
+          return true;
         });
   }
   if (!run_for_body(stmt, loop, around) && !stmt.other.empty()) {

@@ -95,7 +95,7 @@ class SharedIter final : public Iter {
 };
 
 struct Bounds {
-  int64_t start, step, count;
+  int64_t start, stop, step, count;
 };
 
 int64_t slice_bound(const Value& value, int64_t otherwise, int64_t low, int64_t high,
@@ -125,7 +125,7 @@ Bounds slice_bounds(int64_t length, const Value& start, const Value& stop, const
   int64_t count = 0;
   if (by > 0 && first < last) count = (last - first - 1) / by + 1;
   if (by < 0 && first > last) count = (first - last - 1) / -by + 1;
-  return {first, by, count};
+  return {first, last, by, count};
 }
 
 Value slice_string(Heap& heap, const Str& s, const Bounds& bounds) {
@@ -153,6 +153,21 @@ Value slice_string(Heap& heap, const Str& s, const Bounds& bounds) {
   }
   budget.shrink(s.chars() * static_cast<int64_t>(sizeof(int64_t)));
   return Value::string(out.take());
+}
+
+Range& slice_range(Heap& heap, const Range& range, const Bounds& bounds) {
+  const auto at = [&](int64_t index) {
+    int64_t value = 0;
+    if (__builtin_mul_overflow(index, range.step, &value) ||
+        __builtin_add_overflow(value, range.start, &value)) {
+      fail(Code::kInvalidArgument, "range slice too large");
+    }
+    return value;
+  };
+  int64_t step = 0;
+  if (__builtin_mul_overflow(range.step, bounds.step, &step))
+    fail(Code::kInvalidArgument, "range slice too large");
+  return heap.make<Range>(at(bounds.start), at(bounds.stop), step);
 }
 
 bool contains_any(Heap& heap, const Value& container, const Value& item) {
@@ -186,12 +201,7 @@ Value slice(Heap& heap, const Value& container, const Value& start, const Value&
     case Kind::kRange: {
       const auto& range = container.as<Range>();
       const Bounds bounds = slice_bounds(range.length, start, stop, step);
-      if (bounds.count == 0) return Value::object(&heap.make<Range>(0, 0, 1));
-      const int64_t by = bounds.count == 1
-                             ? 1
-                             : range.step * bounds.step;  // within the range's span, so no overflow
-      const int64_t first = range.at(bounds.start);
-      return Value::object(&heap.make<Range>(first, first + bounds.count * by, by));
+      return Value::object(&slice_range(heap, range, bounds));
     }
     case Kind::kUndefined:
       refuse_undefined(container);
