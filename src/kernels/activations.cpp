@@ -40,7 +40,7 @@ QuantizedActivations place_quantized_activations(std::byte* memory, int64_t m, i
 }
 
 int64_t affine_linear_fast_scratch_bytes(int64_t cols, int64_t group) {
-  constexpr int64_t kTileRows = 64;  // rows that the widest target packs at once, a byte a weight
+  constexpr int64_t kTileRows = 32;  // bytes packed per column: 32 rows, or 16 of two planes
   const int64_t padded = group_stride(cols, group) * group;
   const int64_t scales =
       2 * group_stride(cols, group) * kTileRows * static_cast<int64_t>(sizeof(float));
