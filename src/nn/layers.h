@@ -39,7 +39,7 @@ struct Embedding {
 
   Tensor operator()(const Tensor& ids) const {
     return embedding(ids, weight);
-  }                                                                            // [T] i32 -> [T, H]
+  }  // [T] i32 -> [T, H]
   Tensor as_linear(const Tensor& rows) const { return linear(rows, weight); }  // [R, H] -> [R, V]
 };
 
