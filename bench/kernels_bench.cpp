@@ -144,8 +144,11 @@ __attribute__((target("avx512f,avx512vnni"))) double peak_vnni_gops() {
     for (int i = 0; i < 8; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], w, w);
   }
   const double s = now() - begin;
-  for (const __m512i x : sums)
-    g_used = g_used + static_cast<uint64_t>(_mm_cvtsi128_si32(_mm512_castsi512_si128(x)));
+  for (const __m512i& x : sums) {
+    alignas(64) uint64_t lanes[8];
+    _mm512_store_si512(lanes, x);
+    g_used = g_used + lanes[0];
+  }
   return 8.0 * 128.0 * kRounds / s * 1e-9;
 }
 #endif
