@@ -26,7 +26,7 @@ struct Options {
 };
 
 void print(const GoldenReport& r) {
-  const std::string name = std::filesystem::path(r.folder).filename().string();
+  const std::string name = (std::filesystem::path(r.folder) / "").parent_path().filename().string();
   if (!r.error.empty()) {
     write_line(fmt::format("{:<48} FAILED  {}", name, printable_message(r.error)));
     return;
