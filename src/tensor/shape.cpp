@@ -15,7 +15,9 @@ void Shape::assign(std::span<const int64_t> dims) {
   require(dims.size() <= kMaxDims, "shape: ", dims.size(), " axes, at most ", kMaxDims,
           " are possible");
   const std::optional<int64_t> size = checked_product(dims);
-  require(size.has_value(), "shape: an extent is negative or the number of elements overflows");
+  if (!size)
+    fail(Code::kInvalidArgument,
+         "shape: an extent is negative or the number of elements overflows");
   std::ranges::copy(dims, dims_.begin());
   ndim_ = static_cast<int>(dims.size());
   size_ = *size;

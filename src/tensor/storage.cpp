@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kHeaderBytes = 64;
 constexpr int64_t kMaxCachedBlock = int64_t{16} << 20;
+constexpr int64_t kMaxBytes = int64_t{1} << 48;  // no machine has more
 constexpr int64_t kMaxCachedBytes = int64_t{64} << 20;
 
 // Size classes: 64, 128, 192, 256, then four to a doubling, so that rounding up wastes at most a fifth.
@@ -95,7 +96,6 @@ Storage* Storage::make(int64_t bytes) {
       return s;
     }
   }
-  constexpr int64_t kMaxBytes = int64_t{1} << 48;
   void* p = bytes > kMaxBytes
                 ? nullptr
                 : std::aligned_alloc(kAlignment, static_cast<size_t>(kHeaderBytes + c.bytes));

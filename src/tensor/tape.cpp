@@ -1,7 +1,6 @@
 #include "tensor/tape.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <unordered_map>
 #include <utility>
@@ -78,12 +77,10 @@ void Tape::Impl::run_back(Node& node) {
   // Taken, unless it is asked for: memory falls as we go back. The key stays, since another view of the same
   // memory may have been recorded earlier.
   if (!is_watched(node.out)) it->second = Tensor();
-  constexpr size_t kMaxInputs = 64;
-  HEARTH_CHECK(node.in.size() <= kMaxInputs);
-  std::array<bool, kMaxInputs> wanted{};
+  const std::unique_ptr<bool[]> wanted = std::make_unique<bool[]>(node.in.size());
   for (size_t i = 0; i < node.in.size(); ++i) wanted[i] = tracks(node.in[i]);
   std::vector<Tensor> grads =
-      node.op->vjp({node.in, node.out, dout, std::span<const bool>(wanted.data(), node.in.size())});
+      node.op->vjp({node.in, node.out, dout, std::span<const bool>(wanted.get(), node.in.size())});
   HEARTH_CHECK(grads.size() == node.in.size(), node.op->name());
   for (size_t i = 0; i < grads.size(); ++i) {
     if (!wanted[i] || !grads[i].is_defined()) continue;

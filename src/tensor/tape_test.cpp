@@ -109,6 +109,17 @@ TEST_CASE("a half-precision weight gets an f32 gradient") {
   CHECK(g.of(w).data<float>()[5] == 2.0F);
 }
 
+TEST_CASE("an op may have many inputs") {
+  std::vector<Tensor> parts;
+  Tape tape;
+  for (int i = 0; i < 200; ++i) {
+    parts.push_back(vec({static_cast<float>(i)}));
+    tape.watch(parts.back());
+  }
+  const Gradients g = tape.backward(sum_all(square(concat_rows(parts))));
+  CHECK(g.of(parts[150]).item() == 300.0F);
+}
+
 TEST_CASE("integers can't be watched") {
   Tape tape;
   CHECK_THROWS_AS(tape.watch(Tensor::zeros({2}, DType::kI32)), Error);

@@ -11,7 +11,7 @@ namespace {
 
 int64_t bytes_for(const Shape& shape, DType dtype) {
   const std::optional<int64_t> bytes = checked_mul(shape.size(), bytes_of(dtype));
-  require(bytes.has_value(), "tensor: the size of ", shape, " overflows");
+  if (!bytes) fail(Code::kInvalidArgument, "tensor: the size of ", shape, " overflows");
   return *bytes;
 }
 

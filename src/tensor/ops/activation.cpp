@@ -12,6 +12,8 @@ namespace {
 
 constexpr float kSqrt2OverPi = 0.7978845608F;
 constexpr float kGeluCubic = 0.044715F;
+constexpr float kInvSqrt2 = 0.7071067812F;
+constexpr float kInvSqrt2Pi = 0.3989422804F;
 
 // d/dx of x (1 + tanh(u)) / 2 with u = sqrt(2/pi) (x + 0.044715 x^3).
 float gelu_tanh_slope(float x) {
@@ -22,8 +24,6 @@ float gelu_tanh_slope(float x) {
 
 // d/dx of x Phi(x) is Phi(x) + x phi(x).
 float gelu_erf_slope(float x) {
-  constexpr float kInvSqrt2 = 0.7071067812F;
-  constexpr float kInvSqrt2Pi = 0.3989422804F;
   return 0.5F * (1.0F + std::erf(x * kInvSqrt2)) + x * kInvSqrt2Pi * std::exp(-0.5F * x * x);
 }
 
