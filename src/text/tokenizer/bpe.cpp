@@ -10,7 +10,6 @@ namespace hearth::text {
 namespace {
 
 constexpr size_t kKeptSymbols = size_t{1} << 18;  // working memory for longer words is given back
-constexpr std::string_view kSpaceMarkText = "\u2581";
 
 }  // namespace
 
@@ -41,33 +40,30 @@ Bpe::Bpe(ModelFile& file, Input input, const ControlIds& controls)
     symbol_of_byte_[b] = vocab_->find(symbol);
   }
   if (input == Input::kChars && prefix_.empty() && suffix_.empty() && !ignore_merges_) {
-    find_safe_cuts(file.merges);
+    find_joints(file.merges);
   }
   file.merges = {};
 }
 
-// A word may be cut where no merge can reach across. Merges never reach from c to a following U+2581 unless some
-// product holds the two side by side (or a byte token takes part, whose text says nothing about its characters).
-void Bpe::find_safe_cuts(const std::vector<Merge>& merges) {
-  if (vocab_->find(kSpaceMarkText) < 0) return;
+// A merge reaches from one character to the next only where its halves end and begin with them, so that a word may be
+// cut between any two characters that no merge has there: long texts become short words, which the cache knows. Not so
+// where a byte token takes part, whose text says nothing about its characters, or where unknown characters fuse.
+void Bpe::find_joints(const std::vector<Merge>& merges) {
+  const bool has_all_bytes =
+      !byte_tokens_.empty() &&
+      std::find(byte_tokens_.begin(), byte_tokens_.end(), -1) == byte_tokens_.end();
+  if (fuse_unk_ && unk_ >= 0 && !has_all_bytes) return;
+  auto joints = std::make_unique<CharPairs>();
   for (const Merge& m : merges) {
     const std::string_view left = vocab_->token_of(m.left).value_or("");
     const std::string_view right = vocab_->token_of(m.right).value_or("");
-    if (byte_of_token(left) >= 0 || byte_of_token(right) >= 0) return;
-    if (!right.starts_with(kSpaceMarkText)) continue;
+    if (left.empty() || right.empty() || byte_of_token(left) >= 0 || byte_of_token(right) >= 0)
+      return;
     const char* last = left.data() + left.size() - 1;
     while (last > left.data() && (static_cast<unsigned char>(*last) & 0xC0U) == 0x80) --last;
-    glued_.push_back(decode_utf8(last).c);
+    joints->add(decode_utf8(last).c, decode_utf8(right.data()).c);
   }
-  std::sort(glued_.begin(), glued_.end());
-  glued_.erase(std::unique(glued_.begin(), glued_.end()), glued_.end());
-  cuts_at_spaces_ = true;
-}
-
-bool Bpe::may_cut_before_space(const char* begin, const char* at) const {
-  const char* last = at - 1;
-  while (last > begin && (static_cast<unsigned char>(*last) & 0xC0U) == 0x80) --last;
-  return !std::binary_search(glued_.begin(), glued_.end(), decode_utf8(last).c);
+  joints_ = std::move(joints);
 }
 
 std::unique_ptr<ModelScratch> Bpe::make_scratch() const { return std::make_unique<Scratch>(); }
@@ -76,27 +72,49 @@ void Bpe::encode(std::string_view word, ModelScratch& scratch, std::vector<int32
   auto& own = static_cast<Scratch&>(scratch);
   const char* const end = word.data() + word.size();
   const char* from = word.data();
-  if (cuts_at_spaces_) {
-    size_t mark = word.find(kSpaceMarkText, 1);
-    while (mark != std::string_view::npos) {
-      const char* const at = word.data() + mark;
-      if (may_cut_before_space(from, at)) {
+  if (joints_ != nullptr) {
+    Decoded here = decode_utf8(from);
+    while (here.next < end) {
+      const char* const at = here.next;
+      const Decoded next = decode_utf8(at);
+      if (!joints_->contains(here.c, next.c)) {
         encode_piece(from, at, end, own, out);
         from = at;
       }
-      mark = word.find(kSpaceMarkText, mark + kSpaceMarkText.size());
+      here = next;
     }
   }
   encode_piece(from, end, end, own, out);
 }
 
-void Bpe::encode_and_remember(std::string_view word, const WordCache::Key& key, Scratch& scratch,
-                              std::vector<int32_t>& out) const {
+void Bpe::encode_short(std::string_view word, const WordCache::Key& key, Scratch& scratch,
+                       std::vector<int32_t>& out) const {
   const size_t before = out.size();
-  encode_uncached(word, scratch, out);
+  encode_long(word, scratch, out);
   const size_t count = out.size() - before;
   if (count == 0 || count > WordCache::kMaxIds) return;
   WordCache::Entry& entry = scratch.cache.make(key);
+  entry.count = static_cast<uint32_t>(count);
+  std::copy(out.begin() + static_cast<int64_t>(before), out.end(), entry.ids.begin());
+}
+
+void Bpe::encode_long(std::string_view word, Scratch& scratch, std::vector<int32_t>& out) const {
+  if (word.size() > WordCache::kMaxLongBytes) {
+    encode_uncached(word, scratch, out);
+    return;
+  }
+  const auto key = WordCache::long_key_of(word);
+  WordCache::LongEntry& entry = scratch.cache.long_slot(key);
+  if (entry.key == key) {
+    out.insert(out.end(), entry.ids.begin(), entry.ids.begin() + entry.count);
+    return;
+  }
+  const size_t before = out.size();
+  encode_uncached(word, scratch, out);
+  const size_t count = out.size() - before;
+  const bool is_for_first = word.size() <= WordCache::kMaxBytes && count <= WordCache::kMaxIds;
+  if (count > WordCache::kMaxLongIds || is_for_first) return;
+  entry.key = key;
   entry.count = static_cast<uint32_t>(count);
   std::copy(out.begin() + static_cast<int64_t>(before), out.end(), entry.ids.begin());
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/tokenizer/char_pairs.h"
 #include "text/tokenizer/merge_table.h"
 #include "text/tokenizer/model.h"
 #include "text/tokenizer/word_cache.h"
@@ -37,13 +38,14 @@ class Bpe final : public Model {
 
  private:
   void encode_uncached(std::string_view word, Scratch& scratch, std::vector<int32_t>& out) const;
-  void encode_and_remember(std::string_view word, const WordCache::Key& key, Scratch& scratch,
-                           std::vector<int32_t>& out) const;
+  // What encode_piece() does with words that the first table of the cache doesn't have, or can't.
+  void encode_short(std::string_view word, const WordCache::Key& key, Scratch& scratch,
+                    std::vector<int32_t>& out) const;
+  void encode_long(std::string_view word, Scratch& scratch, std::vector<int32_t>& out) const;
   void find_symbols(std::string_view word, Scratch& scratch) const;
   void add_unknown(std::string_view symbol, bool& is_open, Scratch& scratch) const;
   int32_t find_whole(std::string_view word) const;
-  void find_safe_cuts(const std::vector<Merge>& merges);
-  bool may_cut_before_space(const char* begin, const char* at) const;
+  void find_joints(const std::vector<Merge>& merges);
 
   std::shared_ptr<const Vocab> vocab_;
   Input input_;
@@ -57,9 +59,8 @@ class Bpe final : public Model {
   int32_t unk_ = -1;
   bool fuse_unk_ = false;
   bool ignore_merges_ = false;
-  // kChars: whether a long word may be cut before a U+2581 that follows a character not in glued_.
-  bool cuts_at_spaces_ = false;
-  std::vector<char32_t> glued_;  // characters that some merge has before U+2581, ascending
+  // kChars: the pairs of characters that some merge joins; a word may be cut between any others. Empty: don't cut.
+  std::unique_ptr<const CharPairs> joints_;
 };
 
 struct Bpe::Scratch final : ModelScratch {
@@ -72,13 +73,13 @@ inline void Bpe::encode_piece(const char* p, const char* q, const char* limit, S
                               std::vector<int32_t>& out) const {
   const int64_t size = q - p;
   if (size > WordCache::kMaxBytes) {
-    encode_uncached({p, static_cast<size_t>(size)}, scratch, out);
+    encode_long({p, static_cast<size_t>(size)}, scratch, out);
     return;
   }
   const WordCache::Key key = WordCache::key_of(p, size, limit);
   const WordCache::Entry* entry = scratch.cache.find(key);
   if (entry == nullptr) [[unlikely]] {
-    encode_and_remember({p, static_cast<size_t>(size)}, key, scratch, out);
+    encode_short({p, static_cast<size_t>(size)}, key, scratch, out);
     return;
   }
   out.push_back(entry->ids[0]);

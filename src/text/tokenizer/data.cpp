@@ -237,7 +237,7 @@ void TokenizerData::encode(std::string_view text, const ControlScope& scope,
                            std::vector<int32_t>& out) const {
   const Lease lease(*this);
   Scratch& s = *lease;
-  s.budget.left = 20'000'000 + 8 * static_cast<int64_t>(text.size());
+  s.budget.left = 4'000'000 + 8 * static_cast<int64_t>(text.size());
   s.parts.clear();
   added_.split_raw(text, scope, s.parts);
   for (const AddedTokens::Part& part : s.parts) {

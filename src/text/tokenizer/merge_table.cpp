@@ -8,8 +8,10 @@
 namespace hearth::text {
 namespace {
 
-constexpr int64_t kShort = 40;                      // quadratic is faster up to here
-constexpr int64_t kVeryLong = 4096;                 // worth the lists per rank
+constexpr int64_t kShort = 40;       // quadratic is faster up to here
+constexpr int64_t kVeryLong = 4096;  // worth the lists per rank
+constexpr int64_t kSpareSweeps =
+    8;  // over enormous words: a run may have another character at its ends
 constexpr int64_t kKeptSymbols = int64_t{1} << 18;  // working memory for longer words is given back
 
 // Remembers the last pair, which in a run is the next one as well.
@@ -63,6 +65,7 @@ int64_t Merger::merge(const MergeTable& table, std::span<int32_t> symbols) {
 // rank, since that one is next; the word is then exactly as merging one by one would have left it.
 int64_t Merger::merge_sweeping(const MergeTable& table, std::span<int32_t> symbols) {
   auto n = static_cast<int64_t>(symbols.size());
+  int64_t spare = n > kKeptSymbols ? kSpareSweeps : 0;
   for (bool may_go_on = true; may_go_on && n > kVeryLong;) {
     uint32_t lowest = kNoRank;
     int64_t count = 0;
@@ -73,7 +76,8 @@ int64_t Merger::merge_sweeping(const MergeTable& table, std::span<int32_t> symbo
       count = rank == lowest ? count + 1 : 1;
       lowest = rank;
     }
-    if (lowest == kNoRank || count < n / 8) break;
+    if (lowest == kNoRank) break;
+    if (count < n / 8 && --spare < 0) break;
     PairMemo left_pair(table);
     PairMemo right_pair(table);
     int64_t to = 0;

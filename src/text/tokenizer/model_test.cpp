@@ -106,7 +106,7 @@ TEST_CASE("ignore_merges takes a whole word that the vocabulary has") {
   CHECK(encode(without, "ab") == Ids{0, 1});
 }
 
-TEST_CASE("cutting long texts at space marks changes no id") {
+TEST_CASE("cutting long texts where no merge reaches across changes no id") {
   // "b▁" and "▁▁" merge across a mark, "a▁" does not.
   const std::string model =
       R"({"type":"BPE","vocab":{"a":0,"b":1,"▁":2,"▁a":3,"b▁":4,"▁▁":5,"b▁a":6},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "base/error.h"
@@ -69,6 +70,25 @@ bool is_inert(char32_t c, NormalForm form, const CharClasses& classes) {
 }
 
 }  // namespace
+
+bool is_surely_normal(std::string_view text, NormalForm form) {
+  const CharClasses& classes = CharClasses::get();
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    uint64_t word = 0;
+    if (end - p >= 8) {
+      std::memcpy(&word, p, 8);
+      if ((word & 0x8080808080808080ULL) == 0) {
+        p += 8;
+        continue;
+      }
+    }
+    const Decoded d = decode_utf8(p);
+    if (!is_inert(d.c, form, classes)) return false;
+    p = d.next;
+  }
+  return true;
+}
 
 std::string to_normal_form(std::string_view text, NormalForm form) {
   const CharClasses& classes = CharClasses::get();

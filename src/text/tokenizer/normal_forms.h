@@ -9,7 +9,9 @@ namespace hearth::text {
 
 enum class NormalForm : uint8_t { kNfc, kNfd, kNfkc, kNfkd };
 
-// `text` must be well-formed UTF-8.
+// `text` must be well-formed UTF-8, here and below. True only if normalizing would change nothing; may be false then, too.
+bool is_surely_normal(std::string_view text, NormalForm form);
+
 std::string to_normal_form(std::string_view text, NormalForm form);
 
 }  // namespace hearth::text

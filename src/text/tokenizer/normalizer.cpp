@@ -224,6 +224,7 @@ std::string_view Normalizer::run(std::string_view text, std::string& buffer, Reg
     if (text.empty()) break;
     std::string out;
     if (const auto* form = std::get_if<Form>(&step.what)) {
+      if (is_surely_normal(text, form->form)) continue;
       out = to_normal_form(text, form->form);
     } else if (std::holds_alternative<Lower>(step.what)) {
       out = lowercase(text);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMaxPatternBytes = 64 * 1024;
 // Matching tries with few steps first; what needs more pays for it out of the budget.
 constexpr uint32_t kCheapSteps = 500;
-constexpr uint32_t kMaxSteps = 5'000'000;
+constexpr uint32_t kMaxSteps = 1'000'000;
 constexpr uint32_t kMaxDepth = 20'000;
 constexpr uint32_t kMaxHeapKiB = 64 * 1024;
 constexpr size_t kJitStackBytes = 1024 * 1024;
