@@ -193,7 +193,7 @@ void TokenizerData::make_model(TokenizerFile& file) {
   if (takes_bytes) pre_tokenizer_.take_bytes();
   auto bpe =
       std::make_unique<Bpe>(m, takes_bytes ? Bpe::Input::kBytes : Bpe::Input::kChars, controls);
-  if (takes_bytes && pre_tokenizer_.single_pattern() != KnownPattern::kNone) byte_bpe_ = bpe.get();
+  if (takes_bytes) byte_bpe_ = bpe.get();
   model_ = std::move(bpe);
 }
 
@@ -286,10 +286,19 @@ void TokenizerData::encode_words(std::string_view text, bool at_start, Scratch& 
       case KnownPattern::kQwen35:
         return encode_scanned(Cl100kScanner<kLetter | kMark, 1>(), text, *byte_bpe_, scratch, out);
       case KnownPattern::kO200k:
-        return encode_scanned(O200kScanner(), text, *byte_bpe_, scratch, out);
+        return encode_scanned(O200kScanner<true, 3>(), text, *byte_bpe_, scratch, out);
+      case KnownPattern::kTekken:
+        return encode_scanned(O200kScanner<false, 1>(), text, *byte_bpe_, scratch, out);
       default:
-        HEARTH_CHECK(false, "a pattern without an encode loop");
+        break;
     }
+    pre_tokenizer_.run(text, at_start, s.pieces, s.budget);
+    const char* const base = s.pieces.text.data();
+    const char* const end = base + s.pieces.text.size();
+    for (const TextRange r : s.pieces.ranges) {
+      byte_bpe_->encode_piece(base + r.begin, base + r.end, end, scratch, out);
+    }
+    return;
   }
   pre_tokenizer_.run(text, at_start, s.pieces, s.budget);
   for (const TextRange r : s.pieces.ranges) {

@@ -61,8 +61,7 @@ class TokenizerData {
   Normalizer normalizer_;
   PreTokenizer pre_tokenizer_;
   std::unique_ptr<const Model> model_;
-  const Bpe* byte_bpe_ =
-      nullptr;  // model_, where words are runs of bytes that one known pattern cuts
+  const Bpe* byte_bpe_ = nullptr;  // model_, where words are runs of bytes
   AddedTokens added_;
   std::unordered_map<std::string, int32_t> added_ids_;
   Wrapping wrapping_;

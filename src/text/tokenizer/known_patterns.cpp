@@ -29,6 +29,10 @@ constexpr std::array kPatterns = {
         R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
         R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
         R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
+    Entry{KnownPattern::kTekken,
+          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|)"
+          R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|)"
+          R"(\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)"},
     Entry{KnownPattern::kDeepSeek, R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^)"
                                    "\r\n"
                                    R"(\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[)"
@@ -52,71 +56,57 @@ constexpr std::array kKnown = [] {
   return all;
 }();
 
+struct Span {
+  const char* begin;
+  const char* end;  // = begin: none
+};
+
+// Each method finds the first match beginning at p or later, p <= end.
 class Finder : ScannerBase {
  public:
-  Finder(std::string_view text, int64_t from)
-      : begin_(text.data()), from_(begin_ + from), end_(begin_ + text.size()) {}
-
-  std::optional<TextRange> match(const char* b, const char* e) const {
-    if (b == e) return std::nullopt;
-    return TextRange{b - begin_, e - begin_};
-  }
-
-  template <class Scanner>
-  std::optional<TextRange> covering(const Scanner& scanner) const {
-    if (from_ == end_) return std::nullopt;
-    return match(from_, scanner.next(from_, end_));
-  }
-
-  std::optional<TextRange> deep_seek() const {
-    const DeepSeekScanner scanner;
-    for (const char* p = from_; p < end_; p = at(p).next) {
-      const char* const q = scanner.next(p, end_);
-      if (q > p) return match(p, q);
+  Span deep_seek(const char* p, const char* end) const {
+    for (; p < end; p = at(p).next) {
+      const char* const q = deep_seek_.next(p, end);
+      if (q > p) return {p, q};
     }
-    return std::nullopt;
+    return {end, end};
   }
 
   // \p{class}{1,most}
-  std::optional<TextRange> run_of(uint16_t mask, int most) const {
-    const char* const b = run_without(from_, end_, mask);
+  Span run_of(const char* p, const char* end, uint16_t mask, int most) const {
+    const char* const b = run_without(p, end, mask);
     const char* e = b;
-    for (int i = 0; i < most && e < end_ && (at(e).cls & mask) != 0; ++i) e = at(e).next;
-    return match(b, e);
+    for (int i = 0; i < most && e < end && (at(e).cls & mask) != 0; ++i) e = at(e).next;
+    return {b, e};
   }
 
   // \s?\p{class}+
-  std::optional<TextRange> spaced_run_of(uint16_t mask) const {
-    const char* const b = run_without(from_, end_, mask);
-    if (b == end_) return std::nullopt;
-    const char* const e = run(b, end_, mask);
-    if (b > from_ && (at(char_before(b)).cls & kSpace) != 0) return match(char_before(b), e);
-    return match(b, e);
+  Span spaced_run_of(const char* p, const char* end, uint16_t mask) const {
+    const char* b = run_without(p, end, mask);
+    const char* const e = run(b, end, mask);
+    if (b < e && b > p && (at(char_before(b)).cls & kSpace) != 0) b = char_before(b);
+    return {b, e};
   }
 
   template <class Predicate>
-  std::optional<TextRange> run_where(Predicate holds, bool is_single) const {
-    const char* b = from_;
-    while (b < end_ && !holds(decode_utf8(b).c)) b = decode_utf8(b).next;
-    const char* e = b;
-    while (e < end_ && holds(decode_utf8(e).c)) {
+  Span run_where(const char* p, const char* end, Predicate holds, bool is_single) const {
+    while (p < end && !holds(decode_utf8(p).c)) p = decode_utf8(p).next;
+    const char* e = p;
+    while (e < end && holds(decode_utf8(e).c)) {
       e = decode_utf8(e).next;
       if (is_single) break;
     }
-    return match(b, e);
+    return {p, e};
   }
 
-  std::optional<TextRange> words() const {
-    const char* const b = run(from_, end_, kSpace);
-    if (b == end_) return std::nullopt;
-    return match(
-        b, (at(b).cls & kWord) != 0 ? run(b, end_, kWord) : run_without(b, end_, kWord | kSpace));
+  Span words(const char* p, const char* end) const {
+    const char* const b = run(p, end, kSpace);
+    if (b == end) return {end, end};
+    return {b, (at(b).cls & kWord) != 0 ? run(b, end, kWord) : run_without(b, end, kWord | kSpace)};
   }
 
  private:
-  const char* begin_;
-  const char* from_;
-  const char* end_;
+  DeepSeekScanner deep_seek_;
 };
 
 bool is_cjk_or_kana(char32_t c) {
@@ -143,42 +133,91 @@ std::string_view pattern_text(KnownPattern known) {
 
 std::span<const KnownPattern> known_patterns() { return kKnown; }
 
-std::optional<TextRange> find_known(KnownPattern known, std::string_view text, int64_t from) {
-  const Finder f(text, from);
+namespace {
+
+// Calls `use` with the pattern's way to find a match: Span find(p, end).
+template <class Use>
+void with_finder(KnownPattern known, Use use) {
+  const auto covering = [&](const auto& scanner) {
+    use([&scanner](const char* p, const char* end) {
+      return Span{p, p < end ? scanner.next(p, end) : p};
+    });
+  };
+  const Finder f;
   switch (known) {
     case KnownPattern::kGpt2:
-      return f.covering(Gpt2Scanner());
+      return covering(Gpt2Scanner());
     case KnownPattern::kCl100k:
-      return f.covering(Cl100kScanner<kLetter, 3>());
+      return covering(Cl100kScanner<kLetter, 3>());
     case KnownPattern::kQwen2:
-      return f.covering(Cl100kScanner<kLetter, 1>());
+      return covering(Cl100kScanner<kLetter, 1>());
     case KnownPattern::kQwen35:
-      return f.covering(Cl100kScanner<kLetter | kMark, 1>());
+      return covering(Cl100kScanner<kLetter | kMark, 1>());
     case KnownPattern::kO200k:
-      return f.covering(O200kScanner());
+      return covering(O200kScanner<true, 3>());
+    case KnownPattern::kTekken:
+      return covering(O200kScanner<false, 1>());
     case KnownPattern::kDeepSeek:
-      return f.deep_seek();
+      return use([&f](const char* p, const char* end) { return f.deep_seek(p, end); });
     case KnownPattern::kDigits3:
-      return f.run_of(kNumber, 3);
+      return use([&f](const char* p, const char* end) { return f.run_of(p, end, kNumber, 3); });
     case KnownPattern::kDigit:
-      return f.run_of(kNumber, 1);
+      return use([&f](const char* p, const char* end) { return f.run_of(p, end, kNumber, 1); });
     case KnownPattern::kCjkKana:
-      return f.run_where(is_cjk_or_kana, /*is_single=*/false);
+      return use([&f](const char* p, const char* end) {
+        return f.run_where(p, end, is_cjk_or_kana, /*is_single=*/false);
+      });
     case KnownPattern::kCjkOld:
-      return f.run_where(is_cjk_old, /*is_single=*/false);
+      return use([&f](const char* p, const char* end) {
+        return f.run_where(p, end, is_cjk_old, /*is_single=*/false);
+      });
     case KnownPattern::kNewline:
-      return f.run_where([](char32_t c) { return c == '\r' || c == '\n'; }, /*is_single=*/true);
+      return use([&f](const char* p, const char* end) {
+        return f.run_where(
+            p, end, [](char32_t c) { return c == '\r' || c == '\n'; }, /*is_single=*/true);
+      });
     case KnownPattern::kLetters:
-      return f.spaced_run_of(kLetter);
+      return use([&f](const char* p, const char* end) { return f.spaced_run_of(p, end, kLetter); });
     case KnownPattern::kPunctuations:
-      return f.spaced_run_of(kPunctuation);
+      return use(
+          [&f](const char* p, const char* end) { return f.spaced_run_of(p, end, kPunctuation); });
     case KnownPattern::kWords:
-      return f.words();
+      return use([&f](const char* p, const char* end) { return f.words(p, end); });
     case KnownPattern::kNone:
       break;
   }
   HEARTH_CHECK(false, "find_known without a pattern");
-  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<TextRange> find_known(KnownPattern known, std::string_view text, int64_t from) {
+  std::optional<TextRange> found;
+  const char* const begin = text.data();
+  with_finder(known, [&](const auto& find) {
+    const Span match = find(begin + from, begin + text.size());
+    if (match.begin < match.end) found = TextRange{match.begin - begin, match.end - begin};
+  });
+  return found;
+}
+
+void isolate_known(KnownPattern known, std::string_view text, std::span<const TextRange> ranges,
+                   std::vector<TextRange>& out) {
+  const char* const base = text.data();
+  with_finder(known, [&](const auto& find) {
+    for (const TextRange r : ranges) {
+      const char* const end = base + r.end;
+      const char* done = base + r.begin;
+      while (done < end) {
+        const Span match = find(done, end);
+        if (match.begin == match.end) break;
+        if (match.begin > done) out.push_back({done - base, match.begin - base});
+        out.push_back({match.begin - base, match.end - base});
+        done = match.end;
+      }
+      if (done < end) out.push_back({done - base, r.end});
+    }
+  });
 }
 
 }  // namespace hearth::text

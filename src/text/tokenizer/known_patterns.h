@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace hearth::text {
 
@@ -15,7 +16,8 @@ enum class KnownPattern : uint8_t {
   kCl100k,  // GPT-4, Llama 3
   kQwen2,   // the same with single digits: Qwen2, Qwen3
   kQwen35,  // the same with marks inside words
-  kO200k,   // GPT-4o, gpt-oss
+  kO200k,   // GPT-4o, gpt-oss, Llama 4
+  kTekken,  // the same without contractions and with single digits: Mistral's newer ones
   // These leave gaps.
   kDeepSeek,      // the last of DeepSeek V3's three
   kDigits3,       // \p{N}{1,3}
@@ -36,7 +38,7 @@ std::string_view pattern_text(KnownPattern known);
 std::span<const KnownPattern> known_patterns();
 // Whether its matches leave no gap in any text.
 constexpr bool covers_text(KnownPattern known) {
-  return known >= KnownPattern::kGpt2 && known <= KnownPattern::kO200k;
+  return known >= KnownPattern::kGpt2 && known <= KnownPattern::kTekken;
 }
 
 struct TextRange {
@@ -46,5 +48,9 @@ struct TextRange {
 
 // The first match in `text` (well-formed UTF-8) beginning at `from` or later.
 std::optional<TextRange> find_known(KnownPattern known, std::string_view text, int64_t from);
+
+// Appends the pieces of `ranges` when each match is a piece and so is what lies between.
+void isolate_known(KnownPattern known, std::string_view text, std::span<const TextRange> ranges,
+                   std::vector<TextRange>& out);
 
 }  // namespace hearth::text

@@ -161,6 +161,12 @@ void rewrite_pieces(Pieces& pieces, Rewrite rewrite) {
 
 void split(const SplitStep& step, Pieces& pieces, StepBudget& budget) {
   pieces.spare.clear();
+  const KnownPattern known = step.matcher.known();
+  if (known != KnownPattern::kNone && step.behavior == SplitBehavior::kIsolated && !step.invert) {
+    isolate_known(known, pieces.text, pieces.ranges, pieces.spare);
+    pieces.ranges.swap(pieces.spare);
+    return;
+  }
   Splitter splitter(step, pieces.spare);
   for (const TextRange r : pieces.ranges) splitter.run(pieces.text, r, pieces.regex, budget);
   pieces.ranges.swap(pieces.spare);
@@ -234,8 +240,11 @@ void PreTokenizer::parse(const Json& json, const std::string& where) {
   } else if (type == "WhitespaceSplit") {
     add(split_on(kSpace, SplitBehavior::kRemoved));
   } else if (type == "Digits") {
-    const bool single = json.get_bool("individual_digits", false);
-    add(split_on(kNumber, single ? SplitBehavior::kIsolated : SplitBehavior::kContiguous));
+    if (json.get_bool("individual_digits", false)) {
+      add(SplitStep{Matcher(KnownPattern::kDigit), SplitBehavior::kIsolated, false});
+    } else {
+      add(split_on(kNumber, SplitBehavior::kContiguous));
+    }
   } else if (type == "Punctuation") {
     add(split_on(kPunctuation, parse_behavior(json.get_string("behavior", "Isolated"), where),
                  true));

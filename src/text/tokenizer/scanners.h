@@ -153,7 +153,8 @@ class Cl100kScanner : ScannerBase {
   }
 };
 
-// o200k (GPT-4o, gpt-oss): words split where a small letter is followed by a capital; see known_patterns.cpp.
+// o200k (GPT-4o, gpt-oss) and Mistral's Tekken: words split where a small letter is followed by a capital; see known_patterns.cpp.
+template <bool kContractions, int kMaxDigits>
 class O200kScanner : ScannerBase {
  public:
   const char* next(const char* p, const char* end) const {
@@ -170,7 +171,7 @@ class O200kScanner : ScannerBase {
     if ((c.cls & (kUpper | kLower)) != 0) return suffix(word(p, end), end);
     if ((c.cls & kNumber) != 0) {
       const char* q = c.next;
-      for (int i = 1; i < 3 && q < end; ++i) {
+      for (int i = 1; i < kMaxDigits && q < end; ++i) {
         const Char d = at(q);
         if ((d.cls & kNumber) == 0) break;
         q = d.next;
@@ -209,7 +210,7 @@ class O200kScanner : ScannerBase {
     return false;
   }
   static const char* suffix(const char* p, const char* end) {
-    return p < end && *p == '\'' ? any_case_contraction(p, end) : p;
+    return kContractions && p < end && *p == '\'' ? any_case_contraction(p, end) : p;
   }
   const char* symbols(const char* p, const char* end) const {
     const char* q = run_without(p, end, kSpace | kLetter | kNumber);
