@@ -64,9 +64,14 @@ Sample Sampler::sample(std::span<const float> logits, const SamplingParams& p, u
   float max = kImpossible;
   for (const float x : logits) max = x > max ? x : max;
   if (max == kImpossible) return {0, 0.0F};
+  // An overflowed logit beats every finite one; log-probabilities beside it would not be numbers.
+  if (max == std::numeric_limits<float>::infinity())
+    return {static_cast<int32_t>(std::ranges::find(logits, max) - logits.begin()), 0.0F};
   const float total = log_sum_exp(logits, max);
 
-  if (p.temperature == 0.0F) {
+  // Below about 3e-39 the inverse overflows; what it would leave is the most probable token.
+  const float inverse_temperature = 1.0F / p.temperature;
+  if (std::isinf(inverse_temperature)) {
     // On log-probabilities, not logits: the subtraction may round two neighbours to a tie, which goes to the lower id.
     int32_t best = 0;
     float best_log_prob = kImpossible;
@@ -92,7 +97,6 @@ Sample Sampler::sample(std::span<const float> logits, const SamplingParams& p, u
   std::ranges::sort(candidates_, {}, &Candidate::token);
 
   // Inverse of the cumulative distribution at one uniform draw.
-  const float inverse_temperature = 1.0F / p.temperature;
   const auto weight = [&](const Candidate& c) {
     return std::exp(static_cast<double>((c.log_prob - (max - total)) * inverse_temperature));
   };

@@ -29,7 +29,7 @@ struct Sample {
 class Sampler {
  public:
   // logits [V], V >= 1, not changed; step = number of the token to be drawn, from 0. Ties go to the lowest id. NaN
-  // logits count as impossible; if none is possible the result is token 0.
+  // logits count as impossible; if none is possible the result is token 0; an infinite one is certain.
   Sample sample(std::span<const float> logits, const SamplingParams& p, uint64_t step);
 
  private:

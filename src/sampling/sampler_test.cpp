@@ -98,6 +98,19 @@ TEST_CASE("a draw depends on seed and step only") {
   CHECK(a.sample(logits, {.temperature = 0.8F, .top_p = 0.9F, .seed = 43}, 0).token != first[0]);
 }
 
+TEST_CASE("an infinite logit is drawn, whatever the parameters") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> logits{1.0F, -infinity, infinity, 2.0F, infinity};
+  Sampler sampler;
+  CHECK(sampler.sample(logits, {}, 0).token == 2);
+  CHECK(sampler.sample(logits, {.temperature = 1.0F, .top_p = 0.9F, .top_k = 3}, 0).token == 2);
+}
+
+TEST_CASE("a temperature whose inverse overflows is greedy") {
+  Sampler sampler;
+  CHECK(sampler.sample(log_of({0.25F, 0.5F, 0.25F}), {.temperature = 1e-39F}, 0).token == 1);
+}
+
 TEST_CASE("parameters out of range are refused by name") {
   CHECK_THROWS_WITH_AS(check({.temperature = -1.0F}), doctest::Contains("temperature"), Error);
   CHECK_THROWS_WITH_AS(check({.top_p = 1.5F}), doctest::Contains("top_p"), Error);
