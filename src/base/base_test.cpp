@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -101,10 +102,12 @@ TEST_CASE("atomic file: nothing is seen before commit, the old file stays when i
   CHECK_THROWS_WITH_AS(read_text_file(path, 2), doctest::Contains("at most 2"), Error);
 }
 
-TEST_CASE("mapped file: absent files, folders and empty files") {
+TEST_CASE("mapped file: absent files, folders, pipes and empty files") {
   const test_support::TempDir dir;
   CHECK_THROWS_AS(MappedFile::open(dir.path() / "absent"), Error);
   CHECK_THROWS_AS(MappedFile::open(dir.path()), Error);
+  REQUIRE(::mkfifo((dir.path() / "pipe").c_str(), 0600) == 0);
+  CHECK_THROWS_AS(MappedFile::open(dir.path() / "pipe"), Error);  // at once: nobody will write
   write_file_atomic(dir.path() / "empty", std::string_view());
   CHECK(MappedFile::open(dir.path() / "empty")->bytes().empty());
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <string>
 
 #include <fmt/core.h>
 
@@ -12,7 +13,9 @@ std::atomic<LogLevel> g_level{LogLevel::kInfo};
 
 void write_line(LogLevel level, std::string_view prefix, std::string_view message) {
   if (level > g_level.load(std::memory_order_relaxed)) return;
-  fmt::print(stderr, "{}{}\n", prefix, message);
+  const std::string line = fmt::format("{}{}\n", prefix, message);
+  // Not fmt::print, which throws when stderr is closed or full: a lost message must not lose the result.
+  static_cast<void>(std::fwrite(line.data(), 1, line.size(), stderr));
 }
 
 }  // namespace

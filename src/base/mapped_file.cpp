@@ -24,7 +24,8 @@ struct FileDescriptor {
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& path) {
-  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  // Not blocking: opening a pipe would wait for its writer before anyone could say that it is no file.
+  const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (file.fd < 0) {
     fail(errno == ENOENT || errno == ENOTDIR ? Code::kNotFound : Code::kIo, "can't open ",
          path.string(), ": ", std::strerror(errno));

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,6 +54,13 @@ struct ThreadPool::State {
     }
   }
 
+  void end_workers() {
+    stop.store(true, std::memory_order_relaxed);
+    generation.fetch_add(1, std::memory_order_release);
+    generation.notify_all();
+    workers.clear();
+  }
+
   void work(int worker) {
     uint32_t seen = 0;
     for (;;) {
@@ -76,16 +84,18 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int threads) : thread_count_(threads), state_(std::make_unique<State>()) {
   require(threads >= 1 && threads <= 1024, "a thread pool has 1 to 1024 threads, not ", threads);
-  for (int i = 1; i < threads; ++i)
-    state_->workers.emplace_back([state = state_.get(), i] { state->work(i); });
+  try {
+    for (int i = 1; i < threads; ++i)
+      state_->workers.emplace_back([state = state_.get(), i] { state->work(i); });
+  } catch (const std::system_error& e) {
+    const size_t started = state_->workers.size();
+    state_->end_workers();  // they wait for work and would be joined for ever
+    fail(Code::kResourceExhausted, "can't start ", threads, " threads (", e.what(), " after ",
+         started + 1, "); ask for fewer with --threads");
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  state_->stop.store(true, std::memory_order_relaxed);
-  state_->generation.fetch_add(1, std::memory_order_release);
-  state_->generation.notify_all();
-  state_->workers.clear();
-}
+ThreadPool::~ThreadPool() { state_->end_workers(); }
 
 void ThreadPool::parallel_for(int64_t chunks, function_ref<void(int64_t, int)> body) noexcept {
   State& s = *state_;

@@ -13,7 +13,8 @@ namespace hearth {
 // delays the chunk it holds and nothing else.
 class ThreadPool {
  public:
-  // threads >= 1 counts the calling thread; 1 means no workers at all.
+  // threads >= 1 counts the calling thread; 1 means no workers at all. Throws kInvalidArgument outside 1 to 1024,
+  // kResourceExhausted when the system refuses to start that many.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
