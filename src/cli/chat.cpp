@@ -56,6 +56,7 @@ class Conversation {
 
   // Streams the answer to one message; the conversation grows by both. On an Error it is as it was before.
   void answer(const std::string& text) {
+    take_interrupt();  // one that came after the last answer's end was not meant for this one
     Json asked = messages_;
     asked.push_back(Json::object({{"role", "user"}, {"content", text}}));
     SamplingParams sampling = session_.sampling(options_.sampling);

@@ -29,8 +29,8 @@ std::vector<Logits> run_packed(const Model& model, std::span<const GoldenCase* c
                                int64_t chunk) {
   int64_t longest = 0;
   for (const GoldenCase* c : cases) longest += static_cast<int64_t>(c->tokens.size()) + 64;
-  const PagePool probe(model.cache_layout(), DType::kF32, INT64_C(1) << 40);
-  PagePool pool(model.cache_layout(), DType::kF32, probe.token_bytes() * (longest + 64));
+  const CacheLayout layout = model.cache_layout();
+  PagePool pool(layout, DType::kF32, PagePool::token_bytes(layout, DType::kF32) * (longest + 64));
   std::vector<AttentionState> states;
   for (size_t i = 0; i < cases.size(); ++i) states.emplace_back(pool);
   std::vector<Logits> logits(cases.size());

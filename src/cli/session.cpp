@@ -48,8 +48,10 @@ std::filesystem::path starter_folder(const std::string& starter) {
   const std::filesystem::path usual = cache_dir() / "starters" / starter;
   if (lay_out(usual, files)) return usual;
   // A read-only home: a private folder of this user under the system's temporary one.
+  std::error_code missing;
+  const std::filesystem::path system = std::filesystem::temp_directory_path(missing);
   std::string temporary =
-      (std::filesystem::temp_directory_path() / "hearth-starter-XXXXXX").string();
+      ((missing ? std::filesystem::path("/tmp") : system) / "hearth-starter-XXXXXX").string();
   if (::mkdtemp(temporary.data()) == nullptr || !lay_out(temporary, files))
     fail(Code::kIo, "can't lay out ", starter, " under ", usual.string(), " nor ", temporary,
          "; set HEARTH_HOME to a folder that can be written");
@@ -136,8 +138,8 @@ EngineOptions engine_options(const LoadedModel& loaded, const ModelOptions& opti
   engine.context_tokens =
       options.context_tokens > 0 ? options.context_tokens : std::min(own, kDefaultContext);
   // Two pages more than the context fills, since a sequence's last page may be half empty.
-  const PagePool probe(loaded.model->cache_layout(), engine.kv_dtype, INT64_C(1) << 40);
-  engine.kv_budget_bytes = probe.token_bytes() * (engine.context_tokens + 128);
+  engine.kv_budget_bytes = PagePool::token_bytes(loaded.model->cache_layout(), engine.kv_dtype) *
+                           (engine.context_tokens + 128);
   return engine;
 }
 

@@ -29,6 +29,7 @@ TEST_CASE("page pool: layers with one window share a page, side by side") {
   CHECK(pool.page_bytes(1) == one_layer);
   CHECK(pool.layer(2).base - pool.layer(0).base == one_layer);
   CHECK(pool.token_bytes() == 3 * one_layer / 64);
+  CHECK(PagePool::token_bytes(two_kinds(), DType::kBF16) == pool.token_bytes());
 }
 
 TEST_CASE("page pool: the budget holds over both groups and is given back") {

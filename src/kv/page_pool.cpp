@@ -11,13 +11,21 @@
 #include "codec/kv_page.h"
 
 namespace hearth {
+namespace {
+
+codec::KvPageLayout page_layout(const AttentionLayer& l, DType dtype) {
+  const codec::KvPageLayout page{dtype, l.kv_heads, l.k_dim, l.v_dim};
+  require(codec::is_valid(page), "KV cache: ", l.kv_heads, " heads of ", l.k_dim, " and ", l.v_dim,
+          " stored as ", dtype, " are not supported");
+  return page;
+}
+
+}  // namespace
 
 PagePool::PagePool(const CacheLayout& layout, DType dtype, int64_t budget_bytes)
     : dtype_(dtype), budget_bytes_(budget_bytes) {
   for (const AttentionLayer& l : layout.layers()) {
-    const codec::KvPageLayout page{dtype, l.kv_heads, l.k_dim, l.v_dim};
-    require(codec::is_valid(page), "KV cache: ", l.kv_heads, " heads of ", l.k_dim, " and ",
-            l.v_dim, " stored as ", dtype, " are not supported");
+    const codec::KvPageLayout page = page_layout(l, dtype);
     auto group = std::ranges::find(groups_, l.window, &Group::window);
     if (group == groups_.end()) group = groups_.insert(groups_.end(), Group{.window = l.window});
     layers_.push_back({static_cast<int>(group - groups_.begin()), group->page_bytes, page});
@@ -56,6 +64,12 @@ PagedLayer PagePool::layer(int64_t layer) const {
 int64_t PagePool::token_bytes() const {
   int64_t bytes = 0;
   for (const Group& g : groups_) bytes += g.page_bytes;
+  return bytes / codec::kPageTokens;
+}
+
+int64_t PagePool::token_bytes(const CacheLayout& layout, DType dtype) {
+  int64_t bytes = 0;
+  for (const AttentionLayer& l : layout.layers()) bytes += codec::page_bytes(page_layout(l, dtype));
   return bytes / codec::kPageTokens;
 }
 

@@ -35,8 +35,10 @@ class PagePool {
   PagedLayer layer(int64_t layer) const;
 
   int64_t page_bytes(int group) const { return at(group).page_bytes; }
-  // Bytes of one token in all layers.
+  // Bytes of one token in all layers. The second form tells it before there is a pool; it throws as the constructor
+  // for what can't be stored.
   int64_t token_bytes() const;
+  static int64_t token_bytes(const CacheLayout& layout, DType dtype);
   // What a sequence of `tokens` tokens holds at most: whole pages of every group.
   int64_t bytes_for(int64_t tokens) const;
   int64_t used_bytes() const { return used_bytes_; }
