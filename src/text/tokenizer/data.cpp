@@ -292,19 +292,25 @@ void TokenizerData::encode_words(std::string_view text, bool at_start, Scratch& 
       default:
         break;
     }
-    pre_tokenizer_.run(text, at_start, s.pieces, s.budget);
-    const char* const base = s.pieces.text.data();
-    const char* const end = base + s.pieces.text.size();
-    for (const TextRange r : s.pieces.ranges) {
-      byte_bpe_->encode_piece(base + r.begin, base + r.end, end, scratch, out);
+  }
+  pre_tokenizer_.run(text, at_start, s.pieces, s.budget,
+                     [&](std::string_view words, std::span<const TextRange> pieces) {
+                       encode_pieces(words, pieces, s, out);
+                     });
+}
+
+void TokenizerData::encode_pieces(std::string_view text, std::span<const TextRange> pieces,
+                                  Scratch& s, std::vector<int32_t>& out) const {
+  const char* const base = text.data();
+  if (byte_bpe_ != nullptr) {
+    auto& scratch = static_cast<Bpe::Scratch&>(*s.model);
+    for (const TextRange r : pieces) {
+      byte_bpe_->encode_piece(base + r.begin, base + r.end, base + text.size(), scratch, out);
     }
     return;
   }
-  pre_tokenizer_.run(text, at_start, s.pieces, s.budget);
-  for (const TextRange r : s.pieces.ranges) {
-    model_->encode(
-        s.pieces.text.substr(static_cast<size_t>(r.begin), static_cast<size_t>(r.end - r.begin)),
-        *s.model, out);
+  for (const TextRange r : pieces) {
+    model_->encode({base + r.begin, static_cast<size_t>(r.end - r.begin)}, *s.model, out);
   }
 }
 

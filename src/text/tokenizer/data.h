@@ -56,6 +56,9 @@ class TokenizerData {
   void encode_words(std::string_view text, bool at_start, Scratch& s,
                     std::vector<int32_t>& out) const;
 
+  void encode_pieces(std::string_view text, std::span<const TextRange> pieces, Scratch& s,
+                     std::vector<int32_t>& out) const;
+
   std::string name_;
   std::shared_ptr<const Vocab> vocab_;
   Normalizer normalizer_;

@@ -202,7 +202,7 @@ std::optional<TextRange> find_known(KnownPattern known, std::string_view text, i
 }
 
 void isolate_known(KnownPattern known, std::string_view text, std::span<const TextRange> ranges,
-                   std::vector<TextRange>& out) {
+                   std::vector<TextRange>& out, function_ref<void()> flush) {
   const char* const base = text.data();
   with_finder(known, [&](const auto& find) {
     for (const TextRange r : ranges) {
@@ -214,8 +214,10 @@ void isolate_known(KnownPattern known, std::string_view text, std::span<const Te
         if (match.begin > done) out.push_back({done - base, match.begin - base});
         out.push_back({match.begin - base, match.end - base});
         done = match.end;
+        if (out.size() >= kPieceBatch) flush();
       }
       if (done < end) out.push_back({done - base, r.end});
+      if (out.size() >= kPieceBatch) flush();
     }
   });
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
+
 namespace hearth::text {
 
 enum class KnownPattern : uint8_t {
@@ -49,8 +51,10 @@ struct TextRange {
 // The first match in `text` (well-formed UTF-8) beginning at `from` or later.
 std::optional<TextRange> find_known(KnownPattern known, std::string_view text, int64_t from);
 
-// Appends the pieces of `ranges` when each match is a piece and so is what lies between.
+// Appends the pieces of `ranges` when each match is a piece and so is what lies between; calls `flush` whenever `out`
+// has grown to kPieceBatch (it is to empty it), and not at the end.
+constexpr size_t kPieceBatch = 4096;
 void isolate_known(KnownPattern known, std::string_view text, std::span<const TextRange> ranges,
-                   std::vector<TextRange>& out);
+                   std::vector<TextRange>& out, function_ref<void()> flush);
 
 }  // namespace hearth::text

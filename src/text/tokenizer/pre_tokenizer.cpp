@@ -25,8 +25,7 @@ SplitBehavior parse_behavior(const std::string& name, const std::string& where) 
 }
 
 MetaspaceStep parse_metaspace(const Json& json, const std::string& where) {
-  MetaspaceStep step{json.get_string("replacement", "\u2581"), MetaspaceStep::Prepend::kAlways,
-                     json.get_bool("split", true)};
+  MetaspaceStep step{json.get_string("replacement", "\u2581"), MetaspaceStep::Prepend::kAlways};
   const std::string scheme = json.get_string("prepend_scheme", "");
   const bool is_off = !json.get_bool("add_prefix_space", true);
   if (scheme == "never" || (scheme.empty() && is_off)) {
@@ -159,20 +158,7 @@ void rewrite_pieces(Pieces& pieces, Rewrite rewrite) {
   pieces.text = pieces.buffer;
 }
 
-void split(const SplitStep& step, Pieces& pieces, StepBudget& budget) {
-  pieces.spare.clear();
-  const KnownPattern known = step.matcher.known();
-  if (known != KnownPattern::kNone && step.behavior == SplitBehavior::kIsolated && !step.invert) {
-    isolate_known(known, pieces.text, pieces.ranges, pieces.spare);
-    pieces.ranges.swap(pieces.spare);
-    return;
-  }
-  Splitter splitter(step, pieces.spare);
-  for (const TextRange r : pieces.ranges) splitter.run(pieces.text, r, pieces.regex, budget);
-  pieces.ranges.swap(pieces.spare);
-}
-
-void apply(const MetaspaceStep& step, bool at_start, Pieces& pieces, StepBudget& budget) {
+void rewrite(const MetaspaceStep& step, bool at_start, Pieces& pieces) {
   rewrite_pieces(pieces, [&](std::string_view piece, int64_t begin, std::string& out) {
     const bool may_prepend =
         step.prepend == MetaspaceStep::Prepend::kAlways ||
@@ -187,32 +173,25 @@ void apply(const MetaspaceStep& step, bool at_start, Pieces& pieces, StepBudget&
       done = space + 1;
     }
   });
-  if (step.split) {
-    split({Matcher(step.replacement), SplitBehavior::kMergedWithNext, false}, pieces, budget);
-  }
 }
 
-void apply(const ByteLevelStep& step, Pieces& pieces, StepBudget& budget) {
-  if (step.add_prefix_space) {
-    rewrite_pieces(pieces, [](std::string_view piece, int64_t, std::string& out) {
-      if (!piece.starts_with(' ')) out.push_back(' ');
-      out.append(piece);
-    });
-  }
-  if (step.use_regex)
-    split({Matcher(KnownPattern::kGpt2), SplitBehavior::kIsolated, false}, pieces, budget);
-  if (step.map_bytes) {
-    rewrite_pieces(pieces, [](std::string_view piece, int64_t, std::string& out) {
-      append_stand_ins(piece, out);
-    });
-  }
+void add_prefix_spaces(Pieces& pieces) {
+  rewrite_pieces(pieces, [](std::string_view piece, int64_t, std::string& out) {
+    if (!piece.starts_with(' ')) out.push_back(' ');
+    out.append(piece);
+  });
+}
+
+void write_stand_ins(Pieces& pieces) {
+  rewrite_pieces(pieces, [](std::string_view piece, int64_t, std::string& out) {
+    append_stand_ins(piece, out);
+  });
 }
 
 }  // namespace
 
 PreTokenizer::PreTokenizer(const Json& json, std::string_view where) {
   if (!json.is_null()) parse(json, std::string(where));
-  find_single();
 }
 
 void PreTokenizer::parse(const Json& json, const std::string& where) {
@@ -227,14 +206,20 @@ void PreTokenizer::parse(const Json& json, const std::string& where) {
     for (int64_t i = 0; i < list.size(); ++i)
       parse(list[i], where + ".pretokenizers[" + std::to_string(i) + "]");
   } else if (type == "ByteLevel") {
-    add(ByteLevelStep{json.get_bool("add_prefix_space", true), json.get_bool("use_regex", true),
-                      true});
+    if (json.get_bool("add_prefix_space", true)) add(PrefixSpaceStep{});
+    if (json.get_bool("use_regex", true))
+      add(SplitStep{Matcher(KnownPattern::kGpt2), SplitBehavior::kIsolated, false});
+    add(StandInStep{});
   } else if (type == "Split") {
     add(SplitStep{Matcher::parse(json.at("pattern"), where),
                   parse_behavior(json.get_string("behavior", ""), where),
                   json.get_bool("invert", false)});
   } else if (type == "Metaspace") {
-    add(parse_metaspace(json, where));
+    const MetaspaceStep step = parse_metaspace(json, where);
+    add(step);
+    if (json.get_bool("split", true)) {
+      add(SplitStep{Matcher(step.replacement), SplitBehavior::kMergedWithNext, false});
+    }
   } else if (type == "Whitespace") {
     add(SplitStep{Matcher(KnownPattern::kWords), SplitBehavior::kRemoved, true});
   } else if (type == "WhitespaceSplit") {
@@ -264,42 +249,71 @@ void PreTokenizer::parse(const Json& json, const std::string& where) {
 }
 
 bool PreTokenizer::ends_in_byte_level() const {
-  return !steps_.empty() && std::holds_alternative<ByteLevelStep>(steps_.back());
+  return !steps_.empty() && std::holds_alternative<StandInStep>(steps_.back());
 }
 
 void PreTokenizer::take_bytes() {
   HEARTH_CHECK(ends_in_byte_level());
-  std::get<ByteLevelStep>(steps_.back()).map_bytes = false;
-  find_single();
+  steps_.pop_back();
 }
 
-void PreTokenizer::find_single() {
-  single_ = KnownPattern::kNone;
-  if (!ends_in_byte_level()) return;
-  const auto& last = std::get<ByteLevelStep>(steps_.back());
-  if (last.map_bytes || last.add_prefix_space) return;
-  if (steps_.size() == 1 && last.use_regex) single_ = KnownPattern::kGpt2;
-  if (steps_.size() != 2 || last.use_regex) return;
-  const auto* only = std::get_if<SplitStep>(&steps_.front());
-  if (only == nullptr || !covers_text(only->matcher.known())) return;
+KnownPattern PreTokenizer::single_pattern() const {
+  const SplitStep* only = steps_.size() == 1 ? std::get_if<SplitStep>(&steps_.front()) : nullptr;
+  if (only == nullptr || !covers_text(only->matcher.known())) return KnownPattern::kNone;
   // Where matches leave no gap, keeping only the matches is isolating them.
-  const bool keeps_matches = (only->behavior == SplitBehavior::kIsolated) ||
+  const bool keeps_matches = (only->behavior == SplitBehavior::kIsolated && !only->invert) ||
                              (only->behavior == SplitBehavior::kRemoved && only->invert);
-  if (keeps_matches) single_ = only->matcher.known();
+  return keeps_matches ? only->matcher.known() : KnownPattern::kNone;
 }
 
-void PreTokenizer::run(std::string_view text, bool at_start, Pieces& pieces,
-                       StepBudget& budget) const {
+void PreTokenizer::run(std::string_view text, bool at_start, Pieces& pieces, StepBudget& budget,
+                       Consumer consume) const {
+  if (text.empty()) return;
   pieces.text = text;
   pieces.input_bytes = text.size();
-  pieces.ranges.clear();
-  if (text.empty()) return;
-  pieces.ranges.push_back({0, static_cast<int64_t>(text.size())});
-  for (const PreTokenizerStep& step : steps_) {
-    if (const auto* s = std::get_if<SplitStep>(&step)) split(*s, pieces, budget);
-    if (const auto* m = std::get_if<MetaspaceStep>(&step)) apply(*m, at_start, pieces, budget);
-    if (const auto* b = std::get_if<ByteLevelStep>(&step)) apply(*b, pieces, budget);
+  pieces.levels.resize(steps_.size());
+  pieces.ranges.assign(1, {0, static_cast<int64_t>(text.size())});
+  size_t done = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (std::holds_alternative<SplitStep>(steps_[i])) continue;
+    // A step that rewrites the text needs all pieces of the splits before it.
+    std::vector<TextRange> all;
+    run_splits(done, i, pieces.ranges, pieces, budget,
+               [&](std::string_view, std::span<const TextRange> some) {
+                 all.insert(all.end(), some.begin(), some.end());
+               });
+    pieces.ranges = std::move(all);
+    if (const auto* metaspace = std::get_if<MetaspaceStep>(&steps_[i]))
+      rewrite(*metaspace, at_start, pieces);
+    if (std::holds_alternative<PrefixSpaceStep>(steps_[i])) add_prefix_spaces(pieces);
+    if (std::holds_alternative<StandInStep>(steps_[i])) write_stand_ins(pieces);
+    done = i + 1;
   }
+  run_splits(done, steps_.size(), pieces.ranges, pieces, budget, consume);
+}
+
+void PreTokenizer::run_splits(size_t step, size_t end, std::span<const TextRange> ranges,
+                              Pieces& pieces, StepBudget& budget, Consumer consume) const {
+  if (ranges.empty()) return;
+  if (step == end) return consume(pieces.text, ranges);
+  std::vector<TextRange>& out = pieces.levels[step];
+  const auto flush = [&] {
+    run_splits(step + 1, end, out, pieces, budget, consume);
+    out.clear();
+  };
+  out.clear();
+  const SplitStep& split = std::get<SplitStep>(steps_[step]);
+  const KnownPattern known = split.matcher.known();
+  if (known != KnownPattern::kNone && split.behavior == SplitBehavior::kIsolated && !split.invert) {
+    isolate_known(known, pieces.text, ranges, out, flush);
+  } else {
+    Splitter splitter(split, out);
+    for (const TextRange r : ranges) {
+      splitter.run(pieces.text, r, pieces.regex, budget);
+      if (out.size() >= kPieceBatch) flush();
+    }
+  }
+  flush();
 }
 
 }  // namespace hearth::text

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/json.h"
 #include "text/tokenizer/matcher.h"
 
@@ -25,27 +27,24 @@ struct SplitStep {
   SplitBehavior behavior;
   bool invert;
 };
-struct MetaspaceStep {
+struct MetaspaceStep {  // spaces as `replacement`, and one in front
   enum class Prepend : uint8_t { kFirst, kNever, kAlways };
   std::string replacement;
   Prepend prepend;
-  bool split;
 };
-struct ByteLevelStep {
-  bool add_prefix_space;
-  bool use_regex;
-  bool
-      map_bytes;  // write each byte as its stand-in character; off where the model takes bytes as they are
-};
-using PreTokenizerStep = std::variant<SplitStep, MetaspaceStep, ByteLevelStep>;
+struct PrefixSpaceStep {};  // a space in front of every piece that has none
+struct StandInStep {};      // every byte as its stand-in character
+// Pre-tokenizers of the file as what they consist of: ByteLevel is up to three of these, Metaspace up to two.
+using PreTokenizerStep = std::variant<SplitStep, MetaspaceStep, PrefixSpaceStep, StandInStep>;
 
 // Working memory of one thread: the text as the steps left it, and its pieces.
 struct Pieces {
   std::string buffer;
   std::string_view text;  // the input, or `buffer`
   size_t input_bytes = 0;
-  std::vector<TextRange> ranges;
-  std::vector<TextRange> spare;
+  std::vector<TextRange> ranges;  // the text's pieces between steps that rewrite it
+  std::vector<std::vector<TextRange>>
+      levels;  // by step: a batch of its pieces on their way to the next
   RegexScratch regex;
 };
 
@@ -56,23 +55,26 @@ class PreTokenizer {
   // `json` may be null: one piece, the whole text. Throws kCorruptData or kUnsupported naming `where`.
   PreTokenizer(const Json& json, std::string_view where);
 
-  // Whether the model gets the text's bytes as they are and must read them as byte-level stand-ins: the last step is
-  // ByteLevel, and take_bytes() was called.
+  // Whether the last thing done is to write bytes as stand-ins. take_bytes() leaves that out, for a model that takes the
+  // bytes themselves.
   bool ends_in_byte_level() const;
   void take_bytes();
-  // The pattern whose matches are the pieces, when that is all there is to do; else kNone.
-  KnownPattern single_pattern() const { return single_; }
+  // The pattern whose matches are the pieces, when finding them is all there is to do; else kNone.
+  KnownPattern single_pattern() const;
   bool is_empty() const { return steps_.empty(); }
 
-  // Fills pieces.text and pieces.ranges (none empty). `at_start`: `text` is the beginning of the whole input.
-  void run(std::string_view text, bool at_start, Pieces& pieces, StepBudget& budget) const;
+  // Hands the pieces (none empty) to `consume` in order and in batches, so that a text of millions of them takes little
+  // memory. `at_start`: `text` is the beginning of the whole input. What `consume` gets is valid during the call.
+  using Consumer = function_ref<void(std::string_view text, std::span<const TextRange> pieces)>;
+  void run(std::string_view text, bool at_start, Pieces& pieces, StepBudget& budget,
+           Consumer consume) const;
 
  private:
   void parse(const Json& json, const std::string& where);
-  void find_single();
+  void run_splits(size_t step, size_t end, std::span<const TextRange> ranges, Pieces& pieces,
+                  StepBudget& budget, Consumer consume) const;
 
   std::vector<PreTokenizerStep> steps_;
-  KnownPattern single_ = KnownPattern::kNone;
 };
 
 // The stand-in character of each byte in byte-level vocabularies (GPT-2's table).

@@ -16,12 +16,14 @@ Words run(const std::string& json, std::string_view text, bool at_start = true) 
   const PreTokenizer pre(Json::parse(json), "pre_tokenizer");
   Pieces pieces;
   StepBudget budget{1'000'000};
-  pre.run(text, at_start, pieces, budget);
   Words words;
-  for (const TextRange r : pieces.ranges) {
-    words.emplace_back(
-        pieces.text.substr(static_cast<size_t>(r.begin), static_cast<size_t>(r.end - r.begin)));
-  }
+  pre.run(text, at_start, pieces, budget,
+          [&](std::string_view all, std::span<const TextRange> ranges) {
+            for (const TextRange r : ranges) {
+              words.emplace_back(
+                  all.substr(static_cast<size_t>(r.begin), static_cast<size_t>(r.end - r.begin)));
+            }
+          });
   return words;
 }
 
@@ -116,6 +118,22 @@ TEST_CASE("the patterns of well-known checkpoints run in the fused loop") {
   CHECK(sequence(KnownPattern::kO200k, "Removed", "true") == KnownPattern::kO200k);
   CHECK(sequence(KnownPattern::kO200k, "Removed", "false") == KnownPattern::kNone);
   CHECK(sequence(KnownPattern::kDigits3, "Isolated", "false") == KnownPattern::kNone);
+}
+
+TEST_CASE("batches of pieces join to the same as one piece at a time") {
+  std::string text;
+  Words want;
+  for (int i = 0; i < 20'000; ++i) {
+    text += i % 3 == 0 ? "ab1 " : "-2c\n";
+    const Words part = i % 3 == 0 ? Words{"ab", "1", " "} : Words{"-", "2", "c", "\n"};
+    want.insert(want.end(), part.begin(), part.end());
+  }
+  CHECK(run(R"({"type":"Sequence","pretokenizers":[
+      {"type":"Split","pattern":{"Regex":"[\\r\\n]"},"behavior":"Isolated","invert":false},
+      {"type":"Split","pattern":{"String":" "},"behavior":"Isolated","invert":false},
+      {"type":"Split","pattern":{"Regex":"\\s?\\p{L}+"},"behavior":"Isolated","invert":false},
+      {"type":"Punctuation"},{"type":"Digits","individual_digits":true}]})",
+            text) == want);
 }
 
 TEST_CASE("a hostile regular expression ends in an error") {
