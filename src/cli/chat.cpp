@@ -122,6 +122,7 @@ int run(const Options& o) {
       require_utf8(*line, "the message");
       conversation.answer(*line);
     } catch (const Error& e) {
+      if (e.code() == Code::kIo) throw;  // nobody reads the answers any more
       // A message that doesn't fit ends the message, not the conversation; a script wants to know.
       log_warning(printable_message(e.message()) + "; /reset starts anew");
       if (!editor.is_interactive()) status = exit_code(e.code());
