@@ -23,10 +23,10 @@ if(TARGET jinja_peer)
     WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(peer_jinja PROPERTIES TIMEOUT 480 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endif()
-# Needs `npm ci` in tests/peers, which fetches half a gigabyte of vocabularies: run where that was done.
+# ./test installs the reference with npm; skipped where that was not possible.
 find_program(HEARTH_NODE node)
-if(TARGET tokenizer_peer AND HEARTH_NODE AND EXISTS ${CMAKE_SOURCE_DIR}/tests/peers/node_modules/@huggingface/tokenizers)
+if(TARGET tokenizer_peer AND HEARTH_NODE)
   add_test(NAME peer_tokenizer COMMAND ${HEARTH_NODE} tests/peers/tokenizer_diff.mjs $<TARGET_FILE:tokenizer_peer>
-    --count 200 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-  set_tests_properties(peer_tokenizer PROPERTIES TIMEOUT 480)
+    --count 400 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(peer_tokenizer PROPERTIES TIMEOUT 480 SKIP_RETURN_CODE 77)
 endif()

