@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
+#include "kernels/table.h"
 
 namespace hearth::cli {
 namespace {
@@ -70,10 +71,11 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help and --version
-    std::cerr << "hearth: error: " << e.what()
+    std::cerr << "hearth: error: " << printable_message(e.what())
               << "\nRun 'hearth --help' or 'hearth VERB --help'.\n";
     return 2;
   }
+  kernels::table();  // refuses a wrong HEARTH_TARGET here, where it can be said
   return actions.at(app.get_subcommands().front())();
 }
 
