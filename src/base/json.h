@@ -16,7 +16,7 @@ namespace hearth {
 struct JsonLimits {
   int max_depth = 200;
   bool allow_nonfinite =
-      false;  // accept NaN, Infinity and -Infinity, as Python writes them into config.json
+      false;  // accept Infinity and -Infinity, as Python writes them into config.json
 };
 
 struct JsonStyle {

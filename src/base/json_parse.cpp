@@ -105,7 +105,8 @@ class Builder {
   std::string text_;
 };
 
-// Replaces bare NaN and Infinity, which JSON lacks and Python writes, by numbers that parse to them or close to them.
+// Replaces bare Infinity, which JSON lacks and Python writes, by a number that parses to it. (NaN stays an error: no
+// setting of a model means it.)
 std::string without_nonfinite(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -121,9 +122,6 @@ std::string without_nonfinite(std::string_view text) {
     } else if (text.substr(i).starts_with("Infinity")) {
       out += "1e400";
       i += 7;
-    } else if (text.substr(i).starts_with("NaN")) {
-      out += "null";
-      i += 2;
     } else {
       in_string = c == '"';
       out += c;
@@ -136,8 +134,7 @@ std::string without_nonfinite(std::string_view text) {
 
 Json Json::parse(std::string_view text, const JsonLimits& limits) {
   std::string replaced;
-  if (limits.allow_nonfinite &&
-      (text.find("Infinity") != text.npos || text.find("NaN") != text.npos)) {
+  if (limits.allow_nonfinite && text.find("Infinity") != text.npos) {
     replaced = without_nonfinite(text);
     text = replaced;
   }

@@ -33,7 +33,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
   struct stat info{};
   if (::fstat(file.fd, &info) != 0)
     fail(Code::kIo, "can't stat ", path.string(), ": ", std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) fail(Code::kIo, path.string(), " is not a regular file");
+  if (!S_ISREG(info.st_mode)) fail(Code::kCorruptData, path.string(), " is not a regular file");
   const size_t size = static_cast<size_t>(info.st_size);
   std::span<const std::byte> bytes;
   if (size > 0) {

@@ -13,7 +13,8 @@ namespace hearth {
 // truncates while mapped raises SIGBUS on access: checkpoints are replaced by rename, never truncated.)
 class MappedFile {
  public:
-  // Throws kNotFound when there is no such file, kIo when it can't be read or isn't a regular file.
+  // Throws kNotFound when there is no such file, kIo when it can't be read, kCorruptData when it
+  // isn't a regular file.
   static std::shared_ptr<const MappedFile> open(const std::filesystem::path& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

@@ -11,7 +11,8 @@ std::filesystem::path folder(const char* own, const char* xdg, const char* home_
   if (const char* base = std::getenv(xdg); base != nullptr && *base == '/')
     return std::filesystem::path(base) / "hearth";
   const char* home = std::getenv("HOME");
-  return std::filesystem::path(home != nullptr ? home : "/tmp") / home_relative / "hearth";
+  if (home == nullptr || *home != '/') return {};
+  return std::filesystem::path(home) / home_relative / "hearth";
 }
 
 }  // namespace

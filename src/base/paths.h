@@ -1,4 +1,5 @@
-// Where Hearth keeps its own files: HEARTH_HOME if set, else the XDG folders.
+// Where Hearth keeps its own files: HEARTH_HOME if set, else the XDG folders. Empty when the environment names no home:
+// a guess that other users could make too would be no safe place.
 #pragma once
 
 #include <filesystem>

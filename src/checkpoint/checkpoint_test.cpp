@@ -115,7 +115,7 @@ TEST_CASE("configs that are malformed or want foreign code are refused") {
   CHECK(message(R"({"model_file": "evil.py"})") == Contains("unsupported"));
   CHECK(message(R"({"text_config": 3})") == Contains("text_config must be an object"));
   CHECK(message(R"({"eos_token_id": "x"})") == Contains("eos_token_id must be"));
-  CHECK(message(R"({"x": NaN, "y": Infinity, "z": [-Infinity]})") == "nothing was thrown");
+  CHECK(message(R"({"y": Infinity, "z": [-Infinity]})") == "nothing was thrown");
 }
 
 TEST_CASE("a malformed generation_config is ignored, a good one replaces the end tokens") {

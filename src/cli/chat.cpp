@@ -71,7 +71,7 @@ class Conversation {
                                        [](std::string_view piece) { write_out(piece); });
     write_out("\n");
     last_summary_ = result.summary(*generation, session_);
-    if (*generation->finish == Finish::kError) fail(Code::kInternal, generation->error);
+    if (*generation->finish == Finish::kError) fail(Code::kCorruptData, generation->error);
     if (*generation->finish == Finish::kLength) log_info("the answer was cut at the token limit");
     asked.push_back(Json::object({{"role", "assistant"}, {"content", result.text}}));
     messages_ = std::move(asked);
@@ -128,6 +128,7 @@ int run(const Options& o) {
       if (!editor.is_interactive()) status = exit_code(e.code());
     }
   }
+  if (take_interrupt()) return 130;
   if (editor.is_interactive()) log_info(conversation.last_summary());
   return status;
 }

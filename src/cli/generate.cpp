@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,8 @@ namespace {
 struct Options {
   ModelOptions model;
   SamplingOptions sampling;
-  std::string prompt;
-  std::string prompt_option;
+  std::optional<std::string> prompt;
+  std::optional<std::string> prompt_option;
   std::string system;
   int64_t max_tokens = 256;
   bool is_raw = false;
@@ -31,10 +32,10 @@ struct Options {
 constexpr size_t kMaxPromptBytes = size_t{256} << 20;
 
 std::string prompt_text(const Options& o) {
-  require(o.prompt.empty() || o.prompt_option.empty(),
+  require(!o.prompt || !o.prompt_option,
           "the prompt is given twice: as an argument and by --prompt");
-  std::string text = o.prompt.empty() ? o.prompt_option : o.prompt;
-  if (text.empty() || text == "-") {
+  std::string text = o.prompt.value_or(o.prompt_option.value_or("-"));
+  if (text == "-") {
     text = read_stdin(kMaxPromptBytes);
     if (text.ends_with('\n')) text.pop_back();
   }
@@ -87,7 +88,8 @@ int run(const Options& o) {
     write_out("\n");
   }
   if (!o.is_json) log_info(result.summary(*generation, s));
-  if (*generation->finish == Finish::kError) fail(Code::kInternal, generation->error);
+  if (*generation->finish == Finish::kError)
+    fail(Code::kCorruptData, o.model.model, ": ", generation->error);
   return *generation->finish == Finish::kCancelled ? 130 : 0;
 }
 

@@ -8,12 +8,13 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/terminal.h"
 
 namespace hearth::cli {
 namespace {
 
-constexpr size_t kMaxLineBytes = size_t{64} << 20;
+constexpr size_t kMaxLineBytes = size_t{16} << 20;
 
 bool is_continuation(char c) { return (static_cast<uint8_t>(c) & 0xC0U) == 0x80U; }
 
@@ -146,7 +147,9 @@ std::optional<std::string> LineEditor::read_plain() {
   std::string line;
   for (int c = std::fgetc(stdin); c != EOF; c = std::fgetc(stdin)) {
     if (c == '\n') return line;
-    if (line.size() < kMaxLineBytes) line += static_cast<char>(c);
+    require(line.size() < kMaxLineBytes, "a line of more than ", kMaxLineBytes,
+            " bytes is no message");
+    line += static_cast<char>(c);
   }
   return line.empty() ? std::nullopt : std::optional(line);
 }

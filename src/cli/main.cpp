@@ -4,6 +4,7 @@
 #include <functional>
 #include <iostream>
 #include <map>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -89,6 +90,9 @@ int main(int argc, char** argv) {
   } catch (const Error& e) {
     std::cerr << "hearth: error: " << cli::printable_message(e.message()) << "\n";
     return exit_code(e.code());
+  } catch (const std::bad_alloc&) {
+    std::cerr << "hearth: error: out of memory; a smaller --context needs less\n";
+    return exit_code(Code::kResourceExhausted);
   } catch (const std::exception& e) {
     std::cerr << "hearth: error: internal: " << e.what() << "\n";
     return 1;

@@ -6,8 +6,11 @@
 #include <system_error>
 
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -42,20 +45,32 @@ bool lay_out(const std::filesystem::path& folder, std::span<const EmbeddedFile> 
   }
 }
 
+// For a read-only or absent home: a folder under the system's temporary one that is this user's alone.
+std::optional<std::filesystem::path> private_temporary_folder() {
+  std::error_code missing;
+  const std::filesystem::path system = std::filesystem::temp_directory_path(missing);
+  const std::filesystem::path path =
+      (missing ? std::filesystem::path("/tmp") : system) / fmt::format("hearth-{}", ::getuid());
+  ::mkdir(path.c_str(), 0700);  // it may be there from an earlier run; what counts is whose it is
+  struct stat info{};
+  const bool is_ours = ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                       info.st_uid == ::getuid() && (info.st_mode & 077U) == 0;
+  return is_ours ? std::optional(path) : std::nullopt;
+}
+
 std::filesystem::path starter_folder(const std::string& starter) {
   const auto files = starter_files(starter);
   HEARTH_CHECK(!files.empty(), "starter ", starter, " is not in this build");
-  const std::filesystem::path usual = cache_dir() / "starters" / starter;
-  if (lay_out(usual, files)) return usual;
-  // A read-only home: a private folder of this user under the system's temporary one.
-  std::error_code missing;
-  const std::filesystem::path system = std::filesystem::temp_directory_path(missing);
-  std::string temporary =
-      ((missing ? std::filesystem::path("/tmp") : system) / "hearth-starter-XXXXXX").string();
-  if (::mkdtemp(temporary.data()) == nullptr || !lay_out(temporary, files))
-    fail(Code::kIo, "can't lay out ", starter, " under ", usual.string(), " nor ", temporary,
-         "; set HEARTH_HOME to a folder that can be written");
-  return temporary;
+  const std::filesystem::path usual = cache_dir();
+  if (!usual.empty() && lay_out(usual / "starters" / starter, files))
+    return usual / "starters" / starter;
+  const std::optional<std::filesystem::path> fallback = private_temporary_folder();
+  if (!fallback || !lay_out(*fallback / starter, files)) {
+    fail(Code::kInvalidArgument, "can't lay out ", starter, " under ", usual.string(),
+         " nor under the system's temporary folder; set HEARTH_HOME to a folder that can be "
+         "written");
+  }
+  return *fallback / starter;
 }
 
 // The tokenizer's end-of-sequence token ends an answer too.
@@ -138,8 +153,12 @@ EngineOptions engine_options(const LoadedModel& loaded, const ModelOptions& opti
   engine.context_tokens =
       options.context_tokens > 0 ? options.context_tokens : std::min(own, kDefaultContext);
   // Two pages more than the context fills, since a sequence's last page may be half empty.
-  engine.kv_budget_bytes = PagePool::token_bytes(loaded.model->cache_layout(), engine.kv_dtype) *
-                           (engine.context_tokens + 128);
+  const std::optional<int64_t> bytes =
+      checked_mul(PagePool::token_bytes(loaded.model->cache_layout(), engine.kv_dtype),
+                  engine.context_tokens + 128);
+  require(bytes.has_value(), "--context ", engine.context_tokens,
+          " needs more memory than there are addresses");
+  engine.kv_budget_bytes = *bytes;
   return engine;
 }
 
@@ -172,10 +191,18 @@ Session Session::open(const ModelOptions& options) {
 SamplingParams Session::sampling(const SamplingOptions& options) const {
   const Json& defaults = loaded.generation_config;
   SamplingParams p;
-  p.temperature = options.temperature.value_or(defaults.get_float("temperature", 0.0F));
-  p.top_p = options.top_p.value_or(defaults.get_float("top_p", 0.0F));
+  try {
+    p.temperature = defaults.get_float("temperature", 0.0F);
+    p.top_p = defaults.get_float("top_p", 0.0F);
+    p.top_k = defaults.get_int("top_k", 0);
+    check(p);
+  } catch (const Error&) {
+    rethrow_with(loaded.name + "/generation_config.json");
+  }
+  p.temperature = options.temperature.value_or(p.temperature);
+  p.top_p = options.top_p.value_or(p.top_p);
   p.min_p = options.min_p.value_or(0.0F);
-  p.top_k = options.top_k.value_or(defaults.get_int("top_k", 0));
+  p.top_k = options.top_k.value_or(p.top_k);
   p.seed = options.seed ? *options.seed : std::random_device{}();
   check(p);
   return p;

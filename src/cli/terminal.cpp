@@ -41,10 +41,16 @@ void catch_interrupts() {
 bool take_interrupt() { return g_interrupted.exchange(false); }
 
 std::string printable_message(std::string_view message) {
+  const std::string text = text::to_valid_utf8(message);
   std::string out;
-  for (const char c : message) {
-    const auto byte = static_cast<uint8_t>(c);
-    out += (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7F ? '?' : c;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    const bool is_c0 = (byte < 0x20 && text[i] != '\n' && text[i] != '\t') || byte == 0x7F;
+    // U+0080 to U+009F are controls as well: U+009B begins a sequence as ESC [ does.
+    const bool is_c1 =
+        byte == 0xC2 && i + 1 < text.size() && static_cast<uint8_t>(text[i + 1]) < 0xA0;
+    if (is_c1) ++i;
+    out += is_c0 || is_c1 ? '?' : text[i];
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 
 struct Options {
   std::string model = "starter-stories";
-  std::string text;
+  std::optional<std::string> text;
   std::vector<int32_t> ids;
   bool is_json = false;
   bool by_line = false;
@@ -56,17 +57,21 @@ int run(const Options& o) {
                           ? model_folder(o.model)
                           : std::filesystem::path(o.model));
   if (!o.ids.empty()) {
-    require(o.text.empty(), "give a text or --decode, not both");
+    require(!o.text, "give a text or --decode, not both");
+    for (const int32_t id : o.ids) {
+      require(id >= 0 && id < tokenizer.vocab_size(), "--decode ", id,
+              " is outside the vocabulary of ", tokenizer.vocab_size());
+    }
     const std::string text = tokenizer.decode(o.ids);
     write_line(o.is_json ? Json::object({{"ids", id_array(o.ids)}, {"text", text}}).dump() : text);
     return 0;
   }
   if (o.by_line) {
-    require(o.text.empty(), "--lines reads standard input; give no text with it");
+    require(!o.text, "--lines reads standard input; give no text with it");
     for (std::string line; std::getline(std::cin, line);) print_ids(tokenizer, line, o);
     return 0;
   }
-  print_ids(tokenizer, o.text.empty() || o.text == "-" ? read_stdin(size_t{1} << 30) : o.text, o);
+  print_ids(tokenizer, o.text.value_or("-") == "-" ? read_stdin(size_t{1} << 30) : *o.text, o);
   return 0;
 }
 

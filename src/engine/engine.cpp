@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/error.h"
@@ -63,10 +64,12 @@ std::shared_ptr<const Generation> Engine::submit(GenerationRequest request) {
   require(prompt >= 1, "the prompt is empty; give at least one token");
   require(request.max_tokens >= 0, "max_tokens ", request.max_tokens, " is negative");
   require(prompt <= options_.context_tokens, "the prompt has ", prompt,
-          " tokens, the context holds ", options_.context_tokens, "; shorten the prompt");
+          " tokens, the context holds ", options_.context_tokens,
+          "; shorten the prompt or ask for a larger context");
   for (const int32_t token : request.prompt) {
     require(token >= 0 && token < model_->vocab_size(), "token ", token,
-            " is outside the vocabulary of ", model_->vocab_size());
+            " is outside the vocabulary of ", model_->vocab_size(),
+            "; does the tokenizer belong to this model?");
   }
   check(request.sampling);
   request.max_tokens = std::min(request.max_tokens, options_.context_tokens - prompt);
@@ -102,6 +105,10 @@ void Engine::cancel(int64_t id) {
 void Engine::draw(Row& row, std::span<const float> logits) {
   const int64_t have = static_cast<int64_t>(row.out->tokens.size());
   if (have >= row.request.max_tokens) return finish(row, Finish::kLength);
+  if (std::ranges::none_of(logits, [](float x) { return std::isfinite(x); })) {
+    row.out->error = "no logit is a finite number: the weights or the config are damaged";
+    return finish(row, Finish::kError);
+  }
   const Sample sample = sampler_.sample(logits, row.request.sampling, static_cast<uint64_t>(have));
   if (std::ranges::find(row.request.end_tokens, sample.token) != row.request.end_tokens.end())
     return finish(row, Finish::kStop);

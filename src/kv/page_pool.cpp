@@ -42,6 +42,7 @@ PagePool::PagePool(const CacheLayout& layout, DType dtype, int64_t budget_bytes)
         ::mmap(nullptr, static_cast<size_t>(g.max_pages * g.page_bytes), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
+      release_memory();  // of the groups before this one: no destructor runs
       fail(Code::kResourceExhausted, "KV cache: can't reserve ", g.max_pages * g.page_bytes,
            " bytes of address space: ", std::strerror(errno), "; ask for a smaller context");
     }
@@ -50,7 +51,9 @@ PagePool::PagePool(const CacheLayout& layout, DType dtype, int64_t budget_bytes)
   }
 }
 
-PagePool::~PagePool() {
+PagePool::~PagePool() { release_memory(); }
+
+void PagePool::release_memory() noexcept {
   for (const Group& g : groups_) {
     if (g.memory != nullptr) ::munmap(g.memory, static_cast<size_t>(g.max_pages * g.page_bytes));
   }

@@ -68,6 +68,7 @@ class PagePool {
     codec::KvPageLayout layout{};
   };
 
+  void release_memory() noexcept;
   const Group& at(int group) const { return groups_[static_cast<size_t>(group)]; }
   Group& at(int group) { return groups_[static_cast<size_t>(group)]; }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -68,6 +69,14 @@ LlamaConfig parse_sizes(const Json& j) {
                c.num_key_value_heads, ")");
   c.vocab_size = j.require_int("vocab_size", kSize);
   c.rms_norm_eps = j.require_float("rms_norm_eps");
+  require_data(c.rms_norm_eps >= 0.0F && c.rms_norm_eps <= 1.0F,
+               "\"rms_norm_eps\": ", c.rms_norm_eps,
+               " is out of range; it is a small number such as 1e-6");
+  const std::string activation = j.get_string("hidden_act", "silu");
+  if (activation != "silu" && activation != "swish") {
+    fail(Code::kUnsupported, "\"hidden_act\": \"", activation,
+         "\" is not supported for this model_type; it is \"silu\"");
+  }
   return c;
 }
 

@@ -53,7 +53,7 @@ std::unique_ptr<Model> make_model(Checkpoint& checkpoint) {
     return family->make(checkpoint);
   } catch (const Error& e) {
     if (e.message().starts_with(checkpoint.name())) throw;  // says already which checkpoint
-    rethrow_with(checkpoint.name());
+    rethrow_with(checkpoint.name() + "/config.json");
   }
 }
 

@@ -8,7 +8,7 @@ from hearth_cli import CHAT, STORIES, CliTest, hearth, read_safetensors, write_s
 
 # What a run may use beside twice the size of the files it was given; a template has a budget of its own.
 BASE_BYTES = 64 << 20
-TEMPLATE_BYTES = 256 << 20
+TEMPLATE_BYTES = 160 << 20
 
 
 class BadInput(CliTest):
@@ -49,6 +49,20 @@ class Weights(BadInput):
             with self.subTest(length=length):
                 file.write_bytes(struct.pack("<Q", length) + whole[8:])
                 self.refuse(folder, "model.safetensors", "header")
+
+    def test_weights_that_are_not_numbers(self):
+        folder = self.copy_of()
+        header, data = read_safetensors(folder / "model.safetensors")
+        write_safetensors(folder / "model.safetensors", header, struct.pack("<f", float("nan")) * (len(data) // 4))
+        result = hearth("generate", "Once", "--max-tokens", "2", "--model", folder)
+        self.assertEqual(result.code, 2, str(result))
+        self.assertIn("no logit is a finite number", result.err)
+
+    def test_an_activation_that_the_family_lacks(self):
+        folder = self.copy_of()
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"hidden_act": "gelu"}))
+        self.refuse(folder, "config.json", "hidden_act", "silu")
 
     def test_overlapping_tensors(self):
         def change(header):
