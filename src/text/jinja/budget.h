@@ -12,7 +12,7 @@ namespace hearth::jinja {
 struct Limits {
   int64_t max_steps = 10'000'000;  // nodes evaluated, items visited, and one per 128 bytes written
   int64_t max_output_bytes = int64_t{64} << 20;  // the rendered text
-  int64_t max_live_bytes = int64_t{64} << 20;   // strings and containers alive at once
+  int64_t max_live_bytes = int64_t{64} << 20;    // strings and containers alive at once
   int32_t max_depth = 1000;                      // nested evaluations, macro calls among them
   int64_t max_range = 100'000;                   // items of range(), as in Jinja2's sandbox
 };
