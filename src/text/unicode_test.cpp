@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <string>
 
 #include "base/random.h"
@@ -54,7 +55,7 @@ TEST_CASE("joined pieces of any cut equal the whole repaired text") {
   for (int round = 0; round < 2000; ++round) {
     std::string bytes;
     for (int64_t n = random.below(20); n > 0; --n)
-      bytes += kBytes[static_cast<size_t>(random.below(15))];
+      bytes += kBytes[static_cast<size_t>(random.below(std::ssize(kBytes)))];
     std::string joined;
     Utf8Joiner joiner;
     for (size_t at = 0; at < bytes.size();) {
