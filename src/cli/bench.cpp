@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <fmt/core.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include "base/random.h"
@@ -60,6 +62,15 @@ Run measure(const Model& model, const EngineOptions& options, const Options& o) 
           static_cast<double>(after - before) / decode};
 }
 
+// Of this process, mapped files included; 0 when the system doesn't say.
+int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");  // pages: size resident ...
+  int64_t size = 0;
+  int64_t resident = 0;
+  file >> size >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -70,6 +81,7 @@ int run(const Options& o) {
   const LoadedModel loaded =
       load_model(model_folder(o.model.model));  // random tokens need no tokenizer
   const double open_seconds = watch.seconds();
+  const int64_t open_bytes = resident_bytes();
   ModelOptions chosen = o.model;
   chosen.context_tokens = std::max(o.model.context_tokens, o.prompt + o.tokens + 1);
   EngineOptions options = engine_options(loaded, chosen);
@@ -96,6 +108,7 @@ int run(const Options& o) {
                              {"prompt_tokens", o.prompt},
                              {"generated_tokens", o.tokens},
                              {"open_seconds", open_seconds},
+                             {"open_resident_bytes", open_bytes},
                              {"prefill_tokens_per_second", figure(median(prefill), p_min, p_max)},
                              {"decode_tokens_per_second", figure(median(decode), d_min, d_max)}})
                    .dump());
